@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/** One project for each member of the workspace, all with the same settings. */
+const projects = ['packages', 'apps'].flatMap((group) =>
+  readdirSync(join(root, group))
+    .map((name) => join(root, group, name))
+    .filter((folder) => existsSync(join(folder, 'package.json')))
+    .map((folder) => ({
+      test: {
+        name: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name as string,
+        root: folder,
+        include: ['test/**/*.test.ts'],
+        pool: 'forks' as const,
+        testTimeout: 20_000,
+        hookTimeout: 30_000,
+      },
+    })),
+);
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    projects,
+    maxWorkers: 2,
+    // One Redis for the whole run; without one the run ends here.
+    globalSetup: ['packages/testkit/src/global-setup.ts'],
+  },
+});
+
+export default config;
