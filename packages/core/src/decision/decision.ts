@@ -1,0 +1,38 @@
+/** Who answered: the shared store, a lease, this process's own memory, or the fallback. */
+export type Origin = 'store' | 'lease' | 'memory' | 'fallback';
+
+interface DecisionFacts {
+  /** Name of the policy that decided. */
+  readonly policy: string;
+  /** The policy's limit, in permits per window. */
+  readonly limit: number;
+  /**
+   * Whole permits left at the moment of the decision, at least 0. A hint: others may spend them
+   * before the next call.
+   */
+  readonly remaining: number;
+  /** Time until `remaining` has grown by one permit. Undefined when the bucket is full. */
+  readonly refillAfterMs: number | undefined;
+  /** Time until the bucket is full if nobody spends; 0 when it is. */
+  readonly resetAfterMs: number;
+  readonly origin: Origin;
+}
+
+/** The call may go ahead; its cost has been charged. */
+export interface Allowed extends DecisionFacts {
+  readonly allowed: true;
+  readonly retryAfterMs: undefined;
+}
+
+/** The call must not go ahead; nothing has been charged. */
+export interface Denied extends DecisionFacts {
+  readonly allowed: false;
+  /**
+   * Asking again after exactly this time succeeds if nobody else spends meanwhile; a millisecond
+   * earlier it does not. Undefined where the cost is above the burst, so that it can never fit.
+   */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** The answer to one check. Durations are whole milliseconds, rounded up. */
+export type Decision = Allowed | Denied;

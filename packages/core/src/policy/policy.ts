@@ -1,0 +1,94 @@
+import { checkInteger, MAX_AMOUNT } from '../arith/integers.js';
+import { checkOptionNames, invalidType, invalidValue, show } from '../errors.js';
+import { formatDuration, parseDuration } from '../time/duration.js';
+
+/** The algorithms a policy can ask for. */
+export const ALGORITHMS = ['token-bucket'] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
+
+/** A policy as an app writes it. */
+export interface PolicyOptions {
+  /** Permits per window: an integer, at least 0. 0 denies every call that costs something. */
+  limit: number;
+  /** Over how long: milliseconds, or a text such as `"500ms"`, `"10s"`, `"1m"`, `"1 day"`. */
+  window: number | string;
+  /**
+   * Permits in a full bucket, so the most that can be spent at once: an integer, at least 1.
+   * Default: `limit`. `burst × window in ms` must stay below 2^53.
+   */
+  burst?: number | undefined;
+  /** Default: `"token-bucket"`. */
+  algorithm?: Algorithm | undefined;
+}
+
+/** A policy after parsing: checked, complete and frozen. */
+export interface Policy {
+  readonly name: string;
+  readonly algorithm: Algorithm;
+  /** Permits per window. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Permits in a full bucket. 0 exactly when `limit` is 0. */
+  readonly burst: number;
+}
+
+const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm'];
+
+/** A name is a part of bucket keys, a header value and a metric label: it stays within these. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/**
+ * Checks a policy and completes it. Nothing is rounded or converted.
+ *
+ * @param name 1 to 64 letters, digits, `_`, `.` or `-`, beginning with a letter or a digit
+ * @param where what errors call the policy: with `"policies.tenant"`, `policies.tenant.limit`
+ * @throws TypeError or RangeError that names the field and shows the value
+ */
+export function parsePolicy(name: string, options: PolicyOptions, where: string): Policy {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidType(where || 'policy', 'an object with limit and window', options);
+  }
+  checkOptionNames(where, options, OPTION_NAMES);
+  const at = (field: string) => (where === '' ? field : `${where}.${field}`);
+  if (!NAME.test(name)) {
+    throw invalidValue(
+      at('name'),
+      '1 to 64 letters, digits, "_", "." or "-", beginning with a letter or a digit',
+      name,
+    );
+  }
+  const algorithm = options.algorithm ?? 'token-bucket';
+  if (!ALGORITHMS.includes(algorithm)) {
+    throw invalidValue(at('algorithm'), `one of ${ALGORITHMS.map(show).join(', ')}`, algorithm);
+  }
+  const limit = checkInteger(at('limit'), options.limit, 0);
+  const windowMs = parseDuration(at('window'), options.window);
+  const burst = parseBurst(at('burst'), options.burst, limit);
+  if (burst > Math.floor(MAX_AMOUNT / windowMs)) {
+    const most = Math.floor(MAX_AMOUNT / windowMs);
+    throw invalidValue(at('burst'), `at most ${most} with a window of ${windowMs} ms`, burst);
+  }
+  return Object.freeze({ name, algorithm, limit, windowMs, burst });
+}
+
+function parseBurst(field: string, burst: number | undefined, limit: number): number {
+  if (burst === undefined) return limit;
+  if (limit === 0) throw invalidValue(field, 'left out where limit is 0', burst);
+  return checkInteger(field, burst, 1);
+}
+
+/** True where two policies of one name mean the same. */
+export function samePolicy(a: Policy, b: Policy): boolean {
+  return (
+    a.algorithm === b.algorithm &&
+    a.limit === b.limit &&
+    a.windowMs === b.windowMs &&
+    a.burst === b.burst
+  );
+}
+
+/** `100 per 1m, burst 20`, for messages. */
+export function describePolicy(policy: Policy): string {
+  const { limit, windowMs, burst } = policy;
+  return `${limit} per ${formatDuration(windowMs)}, burst ${burst}`;
+}

@@ -1,0 +1,29 @@
+import { invalidType, invalidValue } from '../../errors.js';
+import { encodePartitionKey } from '../../key/partition-key.js';
+import type { Policy } from '../../policy/policy.js';
+
+/**
+ * The layout of a bucket's value: part of its key, so that a release with another layout neither
+ * misreads nor overwrites what replicas of an older one still use.
+ */
+const LAYOUT = { 'token-bucket': 'tb1' } as const;
+
+/** Short, and without what would move the hash tag. */
+const PREFIX = /^[A-Za-z0-9_.:-]{1,64}$/;
+
+/** @throws TypeError or RangeError where it cannot begin a bucket key */
+export function checkPrefix(prefix: unknown): string {
+  const expected = '1 to 64 letters, digits, "_", ".", ":" or "-"';
+  if (typeof prefix !== 'string') throw invalidType('prefix', expected, prefix);
+  if (!PREFIX.test(prefix)) throw invalidValue('prefix', expected, prefix);
+  return prefix;
+}
+
+/**
+ * `<prefix>:{<partition key>}:<policy>:<layout>`. The braces are the hash tag: all policies of one
+ * partition key share a slot of a Redis Cluster. At most 339 bytes of ASCII, and injective: neither
+ * a policy name nor an encoded partition key contains what separates them.
+ */
+export function bucketKey(prefix: string, policy: Policy, partitionKey: string): string {
+  return `${prefix}:{${encodePartitionKey(partitionKey)}}:${policy.name}:${LAYOUT[policy.algorithm]}`;
+}

@@ -1,0 +1,22 @@
+import { invalidType } from '../../errors.js';
+
+/**
+ * What is asked of a Redis client: an `ioredis` Redis or Cluster, version 5.4 or 6, is one. It
+ * belongs to the app, which makes, configures and ends it; nothing is defined on it.
+ */
+export interface RedisClient {
+  /** True for a client of a Redis Cluster, where the keys of one call must share a slot. */
+  readonly isCluster?: boolean;
+  evalsha(sha1: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  eval(script: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  del(key: string): Promise<number>;
+}
+
+/** @throws TypeError where `client` is not such a client */
+export function checkClient(client: unknown): asserts client is RedisClient {
+  const methods = ['evalsha', 'eval', 'del'] as const;
+  const found = typeof client === 'object' && client !== null ? client : {};
+  if (methods.every((name) => typeof (found as Record<string, unknown>)[name] === 'function'))
+    return;
+  throw invalidType('client', 'an ioredis Redis or Cluster', client);
+}

@@ -1,0 +1,15 @@
+/**
+ * A source of whole milliseconds. Only differences between two readings of one clock mean
+ * anything; a reading is never sent to another machine.
+ */
+export interface Clock {
+  nowMs(): number;
+}
+
+/** Kept, as the global is a getter that costs a tenth of a reading. */
+const { performance: timer } = globalThis;
+
+/** This process's monotonic clock: unaffected by changes of the wall clock. */
+export const monotonicClock: Clock = {
+  nowMs: () => Math.floor(timer.now()),
+};

@@ -1,0 +1,32 @@
+import { createHook } from 'node:async_hooks';
+import { expect, it } from 'vitest';
+import { createLimiter } from '../../src/limiter/limiter.js';
+
+/** The kinds of async resource that come into being while `run` runs. */
+function asyncResourcesOf(run: () => void): string[] {
+  const kinds: string[] = [];
+  const hook = createHook({ init: (_id, kind) => kinds.push(kind) }).enable();
+  run();
+  hook.disable();
+  return kinds;
+}
+
+it('the probe sees promises and timers', () => {
+  const kinds = asyncResourcesOf(() => {
+    clearTimeout(setTimeout(() => {}, 1));
+    void Promise.resolve().then(() => {});
+  });
+  expect(kinds).toContain('Timeout');
+  expect(kinds).toContain('PROMISE');
+});
+
+it('G8 a local decision allocates no promise, makes no network call and starts no timer', async () => {
+  const limiter = createLimiter({ policies: { p: { limit: 500, window: '1h' } } });
+  const allowed: (boolean | undefined)[] = [];
+  const kinds = asyncResourcesOf(() => {
+    for (let i = 0; i < 1000; i++) allowed.push(limiter.tryConsume({ p: 'k' })?.allowed);
+  });
+  expect(kinds).toEqual([]);
+  expect(allowed.filter(Boolean)).toHaveLength(500);
+  await limiter.close();
+});

@@ -1,0 +1,18 @@
+import type { Parameters } from 'fast-check';
+
+/**
+ * How many random histories a property runs: 200, or what `npm run fuzz -- --runs N` asks for. The
+ * seed of a failure is printed with its smallest counterexample.
+ */
+export function fuzzRuns<T>(): Parameters<T> {
+  const runs = Number(process.env.RL_FUZZ_RUNS ?? '200');
+  if (!Number.isSafeInteger(runs) || runs < 1) {
+    throw new RangeError(`RL_FUZZ_RUNS must be an integer of at least 1, got ${runs}`);
+  }
+  return { numRuns: runs };
+}
+
+/** Time for a property: 20 s as any test, and what the runs of a long fuzz need. */
+export function fuzzTimeoutMs(): number {
+  return 20_000 + (fuzzRuns().numRuns ?? 0) * 50;
+}
