@@ -1,0 +1,78 @@
+/**
+ * The bench: every figure the README quotes, with other rate limiters beside ours in the same run.
+ * Tables go to stdout, with `--json` followed by one line of JSON; progress goes to stderr.
+ */
+import { availableParallelism } from 'node:os';
+import { sharedRedis } from '@rl/testkit';
+import { type Arguments, parseArguments, USAGE } from './arguments.js';
+import { openRedis } from './redis-under-test.js';
+import { renderTable } from './report.js';
+import { runScenario } from './run-scenario.js';
+import type { Effort, Figures } from './scenario.js';
+import { SCENARIOS } from './scenarios/index.js';
+
+const FULL: Effort = { rounds: 41, warmUpMs: 800, runMs: 120, decisions: 50_000 };
+const QUICK: Effort = { rounds: 5, warmUpMs: 0, runMs: 20, decisions: 5_000 };
+
+async function run({ json, quick }: Arguments, signal: AbortSignal): Promise<void> {
+  const { url: redisUrl } = await sharedRedis();
+  const redis = await openRedis(redisUrl);
+  await redis.close();
+  const facts: Figures = {
+    mode: quick ? 'quick' : 'full',
+    node: process.versions.node,
+    redis: redis.version,
+    cpus: availableParallelism(),
+  };
+  console.log(`Node ${facts.node}, Redis ${facts.redis}, ${facts.cpus} CPUs`);
+  if (quick) console.log('A smoke run: its figures mean nothing.');
+  console.log('Medians of the rounds, and in brackets their middle half.');
+
+  const results: Record<string, Figures> = {};
+  for (const { name } of SCENARIOS) {
+    process.stderr.write(`measuring ${name} ...\n`);
+    const order = { scenario: name, effort: quick ? QUICK : FULL, redisUrl };
+    const { figures, tables } = await runScenario(order, signal);
+    results[name] = figures;
+    for (const table of tables) console.log(`\n${renderTable(table)}`);
+  }
+  if (json) console.log(JSON.stringify({ ...facts, ...results }));
+}
+
+/** The first signal ends the run in good order; a second one ends it at once. */
+function abortOnSignal(): { readonly signal: AbortSignal; exitCode(): number | undefined } {
+  const controller = new AbortController();
+  let exitCode: number | undefined;
+  const signals = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const;
+  for (const [name, code] of signals) {
+    process.once(name, () => {
+      exitCode ??= code;
+      controller.abort(new Error(`interrupted by ${name}`));
+    });
+  }
+  return { signal: controller.signal, exitCode: () => exitCode };
+}
+
+async function main(): Promise<number> {
+  let parsed: Arguments;
+  try {
+    parsed = parseArguments(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
+    return 2;
+  }
+  const interruption = abortOnSignal();
+  try {
+    await run(parsed, interruption.signal);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    return interruption.exitCode() ?? 1;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type RedisServer, startRedis } from '@rl/testkit';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../dist/main.mjs', import.meta.url));
+
+let server: RedisServer;
+let redis: Redis;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+});
+
+afterAll(async () => {
+  // Those of a test that failed: others have ended.
+  for (const child of children) child.kill('SIGKILL');
+  redis.disconnect();
+  await server.close();
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the bench on the server of this file. */
+function start(...args: string[]): {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+} {
+  const { RL_TEST_REDIS_URL: _, ...env } = process.env;
+  const child = spawn(process.execPath, ['--expose-gc', PROGRAM, ...args], {
+    env: { ...env, REDIS_URL: server.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const ended = (async () => {
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return { code, stdout, stderr };
+  })();
+  return { child, ended };
+}
+
+async function text(stream: NodeJS.ReadableStream): Promise<string> {
+  let all = '';
+  for await (const chunk of stream) all += chunk;
+  return all;
+}
+
+const positive = expect.toSatisfy((value) => Number.isFinite(value) && value > 0, 'positive');
+
+const level = {
+  vsBestPeer: positive,
+  cpuVsBestPeer: positive,
+  redisCpuVsBestPeer: positive,
+  contenders: Object.fromEntries(
+    ['rl', 'rateLimitRedis', 'rateLimiterFlexible'].map((name) => [
+      name,
+      {
+        decisionsPerSecond: positive,
+        clientCpuUsPerDecision: positive,
+        redisCpuUsPerDecision: positive,
+      },
+    ]),
+  ),
+};
+
+test('a run with --json ends with one line of JSON and leaves no key behind', async () => {
+  const { code, stdout, stderr } = await start('--json', '--quick').ended;
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'measuring exact ...\nmeasuring local ...\n',
+  });
+  expect(stdout.endsWith('}\n')).toBe(true);
+  expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toEqual({
+    mode: 'quick',
+    node: process.versions.node,
+    redis: expect.stringMatching(/^\d+\.\d+/),
+    cpus: positive,
+    exact: {
+      rounds: positive,
+      keys: 1000,
+      c64: level,
+      c256: level,
+      c256AutoPipelining: level,
+    },
+    local: {
+      rounds: positive,
+      keys: 1000,
+      nsPerDecision: positive,
+      vsExpressMemoryStore: positive,
+      contenders: Object.fromEntries(
+        ['rl', 'rlConsume', 'expressMemoryStore', 'rateLimiterFlexibleMemory'].map((name) => [
+          name,
+          { nsPerDecision: positive },
+        ]),
+      ),
+    },
+  });
+  expect(await redis.dbsize()).toBe(0);
+});
+
+test('an interrupted run removes its keys and ends with the code of the signal', async () => {
+  const { child, ended } = start();
+  while ((await redis.dbsize()) === 0 && child.exitCode === null) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  expect({ code, stderr }).toEqual({
+    code: 143,
+    stderr: 'measuring exact ...\ninterrupted by SIGTERM\n',
+  });
+  expect(await redis.dbsize()).toBe(0);
+});
+
+test.each([
+  ['--fast', "Unknown option '--fast'"],
+  ['exact', "Unexpected argument 'exact'"],
+])('%s is refused before anything is measured', async (argument, complaint) => {
+  const { code, stdout, stderr } = await start('--json', argument).ended;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(complaint);
+  expect(stderr).toContain('usage: npm run bench -- [--json] [--quick]');
+});
