@@ -33,9 +33,12 @@ export function stateField(decision: Decision): string {
   return `"${decision.policy}";r=${clamp(decision.remaining)}${time}`;
 }
 
-/** One field of a list, behind what other limiters wrote before: `a, b`. */
-export function appendToField(before: string | undefined, value: string): string {
-  return before ? `${before}, ${value}` : value;
+/**
+ * A list field with one more member, behind what other limiters have written: `a, b`.
+ * @param before the header as the framework gives it; nothing where it is not set
+ */
+export function appendToField(before: unknown, value: string): string {
+  return before === undefined || before === '' ? value : `${before}, ${value}`;
 }
 
 function clamp(value: number): number {

@@ -1,7 +1,7 @@
 import { checkInteger } from '../arith/integers.js';
 import { checkOptionNames, invalidType, invalidValue } from '../errors.js';
 import { createLimiter, type Keys, type Limiter } from '../limiter/limiter.js';
-import type { PolicyOptions } from '../policy/policy.js';
+import { type PolicyOptions, parsePolicy } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
 import { isThenable } from './thenable.js';
 
@@ -88,8 +88,10 @@ function fromPolicy<Request>(
   const { name = 'default', store, limit, window, burst, algorithm } = options;
   const key = options.key ?? ((request: Request) => addressKey(addressOf(request)));
   if (typeof key !== 'function') throw invalidType('key', 'a function of the request', key);
-  const policies = { [name]: { limit, window, burst, algorithm } };
-  const limiter = createLimiter({ policies, store });
+  const policy = { limit, window, burst, algorithm };
+  // Once more below, where errors would call the field policies.default.limit.
+  parsePolicy(name, policy, '');
+  const limiter = createLimiter({ policies: { [name]: policy }, store });
   const keysOf = (request: Request): Keys | PromiseLike<Keys> => {
     const found = key(request);
     return isThenable(found) ? found.then((later) => ({ [name]: later })) : { [name]: found };
