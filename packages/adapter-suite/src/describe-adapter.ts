@@ -1,0 +1,18 @@
+import { describe } from 'vitest';
+import { describeAddress } from './address-suite.js';
+import { describeFailures } from './failure-suite.js';
+import type { Framework } from './framework.js';
+import { describeLateDecisions } from './late-suite.js';
+import { describeOptions } from './options-suite.js';
+import { describeQuota } from './quota-suite.js';
+
+/** What every adapter has to do. An adapter is done when it passes. */
+export function describeAdapter(framework: Framework): void {
+  describe(framework.name, () => {
+    describeQuota(framework);
+    describeOptions(framework);
+    describeAddress(framework);
+    describeFailures(framework);
+    describeLateDecisions(framework);
+  });
+}

@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { RateLimitOptions } from '@rl/core/http';
+
+/** What the suite's key and cost functions read of a request: all frameworks have it there. */
+export interface AnyRequest {
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Options that fit every adapter. */
+export type AnyOptions = RateLimitOptions<AnyRequest>;
+
+/**
+ * An app to build: what allows other origins by `Access-Control-Allow-Origin: *`, the limiters in
+ * their order, a handler of `/` that answers 200 `ok`.
+ */
+export interface AppPlan {
+  readonly limiters: readonly AnyOptions[];
+  /** Whether the framework believes one proxy's X-Forwarded-For. Default false. */
+  readonly trustProxy?: boolean | undefined;
+  /**
+   * Called before the limiters, at once and not in a promise. `answerLate` answers 503 `late` in the
+   * framework's own way; `takeRaw` gives Node's response behind it, to write to.
+   */
+  readonly onArrival?:
+    | ((answerLate: () => void, takeRaw: () => ServerResponse) => void)
+    | undefined;
+  /** Called by the handler. */
+  readonly onHandled?: (() => void) | undefined;
+  /** Called with what reaches the framework's error handling, which goes on to answer 500. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** Where to listen: a free port of 127.0.0.1, or a Unix socket. */
+export type Listen = 'port' | { readonly socketPath: string };
+
+/** Where a request goes, in the words of `http.request`. */
+export type Target =
+  | { readonly host: string; readonly port: number }
+  | { readonly socketPath: string };
+
+/** An app that listens. */
+export interface RunningApp {
+  readonly target: Target;
+  close(): Promise<void>;
+}
+
+/** A framework with its adapter. */
+export interface Framework {
+  /** With its major version: `Express 5`. */
+  readonly name: string;
+  /** Rejects with what the adapter throws where it does not take its options. */
+  start(plan: AppPlan, listen: Listen): Promise<RunningApp>;
+}

@@ -1,0 +1,17 @@
+export { type Answer, ask, askAtOnce, askInTurn, type Question } from './client.js';
+export { describeAdapter } from './describe-adapter.js';
+export { parseField } from './fields.js';
+export { describeFleet } from './fleet-suite.js';
+export type {
+  AnyOptions,
+  AnyRequest,
+  AppPlan,
+  Framework,
+  Listen,
+  RunningApp,
+  Target,
+} from './framework.js';
+export { serve } from './node-server.js';
+export { describeReadme } from './readme-suite.js';
+export { describeServer } from './server-suite.js';
+export { STORE_KINDS, type StoreKind, type StoreMaker, useStores } from './stores.js';

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { type Framework, serve } from '@rl/adapter-suite';
+import express, { type ErrorRequestHandler } from 'express';
+import { rateLimit } from '../src/index.js';
+
+/** Has no types of its own under this name; what is used of it is the same. */
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
+
+export const EXPRESS_4: Framework = framework('Express 4', express4);
+export const EXPRESS_5: Framework = framework('Express 5', express);
+
+function framework(name: string, make: typeof express): Framework {
+  return {
+    name,
+    async start({ limiters, trustProxy = false, onArrival, onHandled, onError }, listen) {
+      const app = make();
+      // The default error handler prints the errors elsewhere.
+      app.set('env', 'test');
+      app.set('trust proxy', trustProxy ? 1 : false);
+      app.use((_req, res, next) => {
+        res.setHeader('access-control-allow-origin', '*');
+        onArrival?.(
+          () => res.status(503).send('late'),
+          () => res,
+        );
+        next();
+      });
+      for (const options of limiters) app.use(rateLimit(options));
+      app.all('/', (_req, res) => {
+        onHandled?.();
+        res.send('ok');
+      });
+      const report: ErrorRequestHandler = (error, _req, _res, next) => {
+        onError?.(error);
+        next(error);
+      };
+      app.use(report);
+      return serve(app, listen);
+    },
+  };
+}
