@@ -1,0 +1,73 @@
+/** A TypeScript program that uses the main door. */
+const MAIN_DOOR = `
+import {
+  ALGORITHMS, type Algorithm, type Clock, createLimiter, type Decision, isRateLimitError,
+  type Limiter, memoryStore, type Store,
+} from '@rl/core';
+
+const clock: Clock = { nowMs: () => 0 };
+const store: Store = memoryStore({ clock, maxKeys: 10 });
+const algorithm: Algorithm = ALGORITHMS[0];
+const limiter: Limiter<'free' | 'paid'> = createLimiter({
+  store,
+  policies: {
+    free: { limit: 1, window: '1m', algorithm },
+    paid: { limit: 2, window: 1000, burst: 3 },
+  },
+});
+export const decision: Promise<Decision> = limiter.consume({ free: 'ann' }, { cost: 2 });
+export const wait: Promise<number | undefined> = decision.then(
+  (made) => (made.allowed ? 0 : made.retryAfterMs),
+  (error: unknown) => (isRateLimitError(error) && error.retryable ? 1 : undefined),
+);
+// @ts-expect-error: the limiter has no such policy
+void limiter.consume({ fre: 'ann' });
+`;
+
+/** And every other door and adapter, with real frameworks and a real Redis client. */
+export const ALL_DOORS: string = `${MAIN_DOOR}
+import { Gate, type Verdict } from '@rl/core/http';
+import { redisStore } from '@rl/core/redis';
+import { frozenRedisStore, ManualClock } from '@rl/core/testing';
+import { rateLimit as forExpress, type RateLimitOptions as ForExpress } from '@rl/express';
+import { rateLimit as forFastify, type RateLimitOptions as ForFastify } from '@rl/fastify';
+import { rateLimit as forKoa, type RateLimitOptions as ForKoa } from '@rl/koa';
+import type { Express, Request } from 'express';
+import type { FastifyInstance } from 'fastify';
+import { Cluster, Redis } from 'ioredis';
+import type { Middleware } from 'koa';
+
+const redis = new Redis({ lazyConnect: true });
+const shared: Store = redisStore(redis, { prefix: 'app' });
+export const stores: Store[] = [
+  shared, redisStore(new Cluster([])), frozenRedisStore(redis, new ManualClock()),
+];
+const gate = new Gate<string>({ limit: 1, window: '1m', store: shared }, (request) => request);
+export const verdict: Verdict | Promise<Verdict> | undefined = gate.judge('ann');
+
+declare const app: Express;
+const express: ForExpress = {
+  limit: 1,
+  window: '1m',
+  key: async (req) => req.get('x-api-key') ?? '',
+  cost: (req: Request) => req.path.length,
+};
+app.use(forExpress(express), forExpress({ limiter, keys: (req) => ({ paid: req.ip ?? '' }) }));
+app.get('/', forExpress({ limit: 1, window: 1000, name: 'route', store: shared }));
+// @ts-expect-error: no such option
+forExpress({ max: 5, window: '1m' });
+// @ts-expect-error: a limiter needs the keys
+forExpress({ limiter });
+
+declare const server: FastifyInstance;
+const fastify: ForFastify = { limit: 1, window: '1m', key: (request) => request.ip };
+server.register(forFastify, fastify);
+server.register(forFastify, { limiter, keys: async ({ ip }) => ({ free: ip }), enabled: false });
+// @ts-expect-error: no such option
+server.register(forFastify, { max: 5, window: '1m' });
+
+const koa: ForKoa = { limit: 1, window: '1m', key: (ctx) => ctx.get('x-api-key') };
+export const middleware: Middleware = forKoa(koa);
+// @ts-expect-error: the key is a text
+forKoa({ limit: 1, window: '1m', key: () => 1 });
+`;
