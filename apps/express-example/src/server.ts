@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { memoryStore } from '@rl/core';
+import { redisStore } from '@rl/core/redis';
+import { Redis } from 'ioredis';
+import { createApp } from './app.js';
+
+const { REDIS_URL, PORT = '0' } = process.env;
+
+// One retry: a request shall not wait long for a Redis that is away.
+const redis = REDIS_URL ? new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) : undefined;
+redis?.on('error', (error) => console.error(`Redis: ${error.message}`));
+const store = redis ? redisStore(redis) : memoryStore();
+
+const server = createApp(store).listen(Number(PORT));
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+console.log(`http://localhost:${port}, quotas in ${redis ? 'Redis' : 'memory'}`);
+
+/** Requests that are under way are still answered. */
+async function end(): Promise<void> {
+  server.close();
+  await once(server, 'close');
+  await store.close();
+  redis?.disconnect();
+}
+process.once('SIGTERM', end);
+process.once('SIGINT', end);

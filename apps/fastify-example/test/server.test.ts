@@ -1,0 +1,3 @@
+import { describeServer } from '@rl/adapter-suite';
+
+describeServer(new URL('../dist/server.mjs', import.meta.url));
