@@ -15,7 +15,7 @@ export const CORE_LAYERS = [
 
 /** What each door of core may open, besides types. */
 const CORE_DOORS = {
-  'index.ts': /^(errors\.ts|(policy|decision|limiter|time)\/|store\/(store\.ts|memory\/))/,
+  'index.ts': /^(errors\.ts|(policy|key|decision|limiter|time)\/|store\/(store\.ts|memory\/))/,
   'redis.ts': /^store\/redis\//,
   'http.ts': /^http\//,
   'testing.ts': /^testing\//,

@@ -1,4 +1,4 @@
-import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Target } from './framework.js';
 
@@ -44,13 +44,31 @@ export async function askInTurn(
   return statuses;
 }
 
+/** The statuses of many requests over a few connections, by how many got each. */
+export async function askMany(
+  target: Target,
+  questions: readonly Question[],
+): Promise<Record<number, number>> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  try {
+    return countStatuses(await Promise.all(questions.map((one) => ask(target, { ...one, agent }))));
+  } finally {
+    agent.destroy();
+  }
+}
+
 /** How many of `count` requests, all sent at once, got each status. */
 export async function askAtOnce(
   target: Target,
   count: number,
   question: Question = {},
 ): Promise<Record<number, number>> {
-  const answers = await Promise.all(Array.from({ length: count }, () => ask(target, question)));
+  return countStatuses(
+    await Promise.all(Array.from({ length: count }, () => ask(target, question))),
+  );
+}
+
+function countStatuses(answers: readonly Answer[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

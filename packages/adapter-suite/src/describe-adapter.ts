@@ -2,8 +2,10 @@ import { describe } from 'vitest';
 import { describeAddress } from './address-suite.js';
 import { describeFailures } from './failure-suite.js';
 import type { Framework } from './framework.js';
+import { describeKeys } from './key-suite.js';
 import { describeLateDecisions } from './late-suite.js';
 import { describeOptions } from './options-suite.js';
+import { describePolicies } from './policy-suite.js';
 import { describeQuota } from './quota-suite.js';
 
 /** What every adapter has to do. An adapter is done when it passes. */
@@ -11,6 +13,8 @@ export function describeAdapter(framework: Framework): void {
   describe(framework.name, () => {
     describeQuota(framework);
     describeOptions(framework);
+    describePolicies(framework);
+    describeKeys(framework);
     describeAddress(framework);
     describeFailures(framework);
     describeLateDecisions(framework);

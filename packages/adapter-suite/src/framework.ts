@@ -9,14 +9,24 @@ export interface AnyRequest {
 /** Options that fit every adapter. */
 export type AnyOptions = RateLimitOptions<AnyRequest>;
 
+/** A route with a limiter of its own, which sees the route that was matched. */
+export interface PlannedRoute {
+  readonly method: 'GET' | 'POST';
+  /** As all frameworks write it: `/verify/:code`. */
+  readonly path: string;
+  readonly limiter: AnyOptions;
+}
+
 /**
  * An app to build: what allows other origins by `Access-Control-Allow-Origin: *`, the limiters in
- * their order, a handler of `/` that answers 200 `ok`.
+ * their order, the routes, a handler of `/` that answers 200 `ok`.
  */
 export interface AppPlan {
   readonly limiters: readonly AnyOptions[];
-  /** Whether the framework believes one proxy's X-Forwarded-For. Default false. */
-  readonly trustProxy?: boolean | undefined;
+  /** Whose X-Forwarded-For the framework believes: that of one proxy, or anybody's. */
+  readonly trust?: 'nobody' | 'one' | 'anybody' | undefined;
+  /** Each answers 200 `ok`, in the framework's own way to match paths. */
+  readonly routes?: readonly PlannedRoute[] | undefined;
   /**
    * Called before the limiters, at once and not in a promise. `answerLate` answers 503 `late` in the
    * framework's own way; `takeRaw` gives Node's response behind it, to write to.
@@ -50,4 +60,6 @@ export interface Framework {
   readonly name: string;
   /** Rejects with what the adapter throws where it does not take its options. */
   start(plan: AppPlan, listen: Listen): Promise<RunningApp>;
+  /** The adapter's own. */
+  endpointOf(request: AnyRequest): string | undefined;
 }

@@ -8,10 +8,18 @@ export type {
   AppPlan,
   Framework,
   Listen,
+  PlannedRoute,
   RunningApp,
   Target,
 } from './framework.js';
 export { serve } from './node-server.js';
 export { describeReadme } from './readme-suite.js';
 export { describeServer } from './server-suite.js';
-export { STORE_KINDS, type StoreKind, type StoreMaker, useStores } from './stores.js';
+export {
+  type FrozenStore,
+  STORE_KINDS,
+  type StoreKind,
+  type StoreMaker,
+  useStores,
+} from './stores.js';
+export { useWarnings } from './use-warnings.js';

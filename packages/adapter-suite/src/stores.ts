@@ -9,10 +9,16 @@ import { afterAll, beforeAll } from 'vitest';
 export type StoreKind = 'memory' | 'redis';
 export const STORE_KINDS: readonly StoreKind[] = ['memory', 'redis'];
 
+export interface FrozenStore {
+  readonly store: Store;
+  readonly clock: ManualClock;
+  countBuckets(): Promise<number>;
+}
+
 /** Makes empty stores of one kind, for the tests of the enclosing `describe`. */
 export interface StoreMaker {
   /** On a clock that stands still until it is moved. */
-  frozen(): { store: Store; clock: ManualClock };
+  frozen(): FrozenStore;
   /** As apps have it. */
   real(): Store;
 }
@@ -23,7 +29,8 @@ export function useStores(kind: StoreKind): StoreMaker {
     return {
       frozen() {
         const clock = new ManualClock();
-        return { store: memoryStore({ clock }), clock };
+        const store = memoryStore({ clock });
+        return { store, clock, countBuckets: async () => store.size };
       },
       real: () => memoryStore(),
     };
@@ -38,7 +45,14 @@ export function useStores(kind: StoreKind): StoreMaker {
   return {
     frozen() {
       const clock = new ManualClock();
-      return { store: frozenRedisStore(client, clock, { prefix: randomPrefix() }), clock };
+      const prefix = randomPrefix();
+      const store = frozenRedisStore(client, clock, { prefix });
+      const countBuckets = async (): Promise<number> => {
+        // Beside each bucket stands the frozen instant at which it expires.
+        const keys = await client.keys(`${prefix}:*`);
+        return keys.filter((key) => !key.endsWith(':frozen')).length;
+      };
+      return { store, clock, countBuckets };
     },
     real: () => redisStore(client, { prefix: randomPrefix() }),
   };

@@ -5,12 +5,15 @@ import {
   type Verdict,
 } from '@rl/core/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { PROXIES } from './proxies.js';
+
+export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<Request>;
 
 /**
- * Middleware that charges each request that reaches it to the client at `req.ip`, or to what `key`
+ * Middleware that charges each request that reaches it to the network of `req.ip`, or to what `key`
  * or `keys` says, and answers 429 with a problem document where the quota is spent: nothing after
  * it runs then. Where key, cost or store fail, the error goes to `next`.
  *
@@ -20,7 +23,7 @@ export type RateLimitOptions = CoreOptions<Request>;
  * @throws TypeError or RangeError that names the option and shows the value
  */
 export function rateLimit(options: RateLimitOptions): RequestHandler {
-  const gate = new Gate<Request>(options, (req) => req.ip);
+  const gate = new Gate<Request>(options, (req) => req.ip, PROXIES);
   return (req, res, next) => {
     const verdict = gate.judge(req);
     if (verdict === undefined) return next();
@@ -33,8 +36,12 @@ export function rateLimit(options: RateLimitOptions): RequestHandler {
   };
 }
 
-function answer(verdict: Verdict, res: Response, next: NextFunction): void {
+function answer(verdict: Verdict | undefined, res: Response, next: NextFunction): void {
   if (res.headersSent) return;
+  if (verdict === undefined) {
+    next();
+    return;
+  }
   for (const [name, value] of verdict.headers) {
     res.setHeader(name, appendToField(res.getHeader(name), value));
   }

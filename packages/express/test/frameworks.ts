@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Framework, serve } from '@rl/adapter-suite';
-import express, { type ErrorRequestHandler } from 'express';
-import { rateLimit } from '../src/index.js';
+import express, { type ErrorRequestHandler, type Request, type Response } from 'express';
+import { endpointOf, rateLimit } from '../src/index.js';
 
 /** Has no types of its own under this name; what is used of it is the same. */
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
@@ -12,11 +12,12 @@ export const EXPRESS_5: Framework = framework('Express 5', express);
 function framework(name: string, make: typeof express): Framework {
   return {
     name,
-    async start({ limiters, trustProxy = false, onArrival, onHandled, onError }, listen) {
+    endpointOf,
+    async start({ limiters, trust, routes = [], onArrival, onHandled, onError }, listen) {
       const app = make();
       // The default error handler prints the errors elsewhere.
       app.set('env', 'test');
-      app.set('trust proxy', trustProxy ? 1 : false);
+      app.set('trust proxy', { nobody: false, one: 1, anybody: true }[trust ?? 'nobody']);
       app.use((_req, res, next) => {
         res.setHeader('access-control-allow-origin', '*');
         onArrival?.(
@@ -26,6 +27,10 @@ function framework(name: string, make: typeof express): Framework {
         next();
       });
       for (const options of limiters) app.use(rateLimit(options));
+      for (const { method, path, limiter } of routes) {
+        const add = method === 'GET' ? app.get.bind(app) : app.post.bind(app);
+        add(path, rateLimit(limiter), (_req: Request, res: Response) => void res.send('ok'));
+      }
       app.all('/', (_req, res) => {
         onHandled?.();
         res.send('ok');

@@ -6,12 +6,15 @@ import {
 } from '@rl/core/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
+import { proxiesOf } from './proxies.js';
+
+export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<FastifyRequest>;
 
 /**
- * Plugin that charges each request to the client at `request.ip`, or to what `key` or `keys` says,
+ * Plugin that charges each request to the network of `request.ip`, or to what `key` or `keys` says,
  * and answers 429 with a problem document where the quota is spent: nothing after it runs then.
  * Where key, cost or store fail, the error goes to the error handler.
  *
@@ -28,7 +31,7 @@ export const rateLimit: FastifyPluginAsync<RateLimitOptions> = plugin(limitReque
 
 /** In a promise, so that options that cannot be used reject; the hook itself is not. */
 async function limitRequests(app: FastifyInstance, options: RateLimitOptions): Promise<void> {
-  const gate = new Gate<FastifyRequest>(options, (request) => request.ip);
+  const gate = new Gate<FastifyRequest>(options, (request) => request.ip, proxiesOf(app));
   app.addHook('onRequest', (request, reply, next) => {
     const verdict = gate.judge(request);
     if (verdict === undefined) return next();
@@ -42,8 +45,12 @@ async function limitRequests(app: FastifyInstance, options: RateLimitOptions): P
   app.addHook('onClose', () => gate.close());
 }
 
-function answer(verdict: Verdict, reply: FastifyReply, next: () => void): void {
+function answer(verdict: Verdict | undefined, reply: FastifyReply, next: () => void): void {
   if (isSent(reply)) return;
+  if (verdict === undefined) {
+    next();
+    return;
+  }
   for (const [name, value] of verdict.headers) {
     reply.header(name, appendToField(reply.getHeader(name), value));
   }

@@ -1,13 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { Framework, Listen, RunningApp } from '@rl/adapter-suite';
 import { type FastifyInstance, fastify } from 'fastify';
-import { rateLimit } from '../src/index.js';
+import { endpointOf, rateLimit } from '../src/index.js';
 
 export const FASTIFY_5: Framework = {
   name: 'Fastify 5',
-  async start({ limiters, trustProxy = false, onArrival, onHandled, onError }, listen) {
+  endpointOf,
+  async start({ limiters, trust, routes = [], onArrival, onHandled, onError }, listen) {
     const app: FastifyInstance = fastify({
-      trustProxy: trustProxy && '127.0.0.1',
+      trustProxy: { nobody: false, one: '127.0.0.1', anybody: true }[trust ?? 'nobody'],
       forceCloseConnections: true,
     });
     app.addHook('onRequest', (_request, reply, done) => {
@@ -19,6 +20,12 @@ export const FASTIFY_5: Framework = {
       done();
     });
     for (const options of limiters) app.register(rateLimit, options);
+    for (const { method, path, limiter } of routes) {
+      app.register(async (child) => {
+        child.register(rateLimit, limiter);
+        child.route({ method, url: path, handler: (_request, reply) => reply.send('ok') });
+      });
+    }
     app.addHook('onError', async (_request, _reply, error) => onError?.(error));
     app.route({
       method: ['GET', 'POST'],

@@ -5,12 +5,15 @@ import {
   type Verdict,
 } from '@rl/core/http';
 import type { Context, Middleware, Next } from 'koa';
+import { PROXIES } from './proxies.js';
+
+export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<Context>;
 
 /**
- * Middleware that charges each request that reaches it to the client at `ctx.ip`, or to what `key`
+ * Middleware that charges each request that reaches it to the network of `ctx.ip`, or to what `key`
  * or `keys` says, and answers 429 with a problem document where the quota is spent: nothing after
  * it runs then. Where key, cost or store fail, it throws.
  *
@@ -20,7 +23,7 @@ export type RateLimitOptions = CoreOptions<Context>;
  * @throws TypeError or RangeError that names the option and shows the value
  */
 export function rateLimit(options: RateLimitOptions): Middleware {
-  const gate = new Gate<Context>(options, (ctx) => ctx.ip);
+  const gate = new Gate<Context>(options, (ctx) => ctx.ip, PROXIES);
   return (ctx, next) => {
     const verdict = gate.judge(ctx);
     if (verdict === undefined) return next();
@@ -29,8 +32,9 @@ export function rateLimit(options: RateLimitOptions): Middleware {
   };
 }
 
-function answer(verdict: Verdict, ctx: Context, next: Next): Promise<void> | undefined {
+function answer(verdict: Verdict | undefined, ctx: Context, next: Next): Promise<void> | undefined {
   if (ctx.headerSent) return undefined;
+  if (verdict === undefined) return next();
   for (const [name, value] of verdict.headers) {
     ctx.set(name, appendToField(ctx.response.get(name), value));
   }

@@ -1,19 +1,27 @@
 import { createRequire } from 'node:module';
+import Router from '@koa/router';
 import { type Framework, serve } from '@rl/adapter-suite';
 import Koa from 'koa';
-import { rateLimit } from '../src/index.js';
+import { endpointOf, rateLimit } from '../src/index.js';
 
-/** Has no types of its own under this name; what is used of it is the same. */
-const Koa2 = createRequire(import.meta.url)('koa2') as typeof Koa;
+/** Have no types of their own under these names; what is used of them is the same. */
+const require = createRequire(import.meta.url);
+const Koa2 = require('koa2') as typeof Koa;
+export const Router12: typeof Router = require('@koa/router12');
 
-export const KOA_2: Framework = framework('Koa 2', Koa2);
-export const KOA_3: Framework = framework('Koa 3', Koa);
+export const KOA_2: Framework = framework('Koa 2', Koa2, Router12);
+export const KOA_3: Framework = framework('Koa 3', Koa, Router);
 
-function framework(name: string, App: typeof Koa): Framework {
+function framework(name: string, App: typeof Koa, AppRouter: typeof Router): Framework {
   return {
     name,
-    async start({ limiters, trustProxy = false, onArrival, onHandled, onError }, listen) {
-      const app = new App({ proxy: trustProxy, maxIpsCount: 1 });
+    endpointOf,
+    async start(
+      { limiters, trust = 'nobody', routes = [], onArrival, onHandled, onError },
+      listen,
+    ) {
+      const maxIpsCount = trust === 'anybody' ? 0 : 1;
+      const app = new App({ proxy: trust !== 'nobody', maxIpsCount });
       app.on('error', (error) => onError?.(error));
       app.use((ctx, next) => {
         ctx.set('access-control-allow-origin', '*');
@@ -28,7 +36,16 @@ function framework(name: string, App: typeof Koa): Framework {
         return next();
       });
       for (const options of limiters) app.use(rateLimit(options));
+      const router = new AppRouter();
+      for (const { method, path, limiter } of routes) {
+        const add = method === 'GET' ? router.get.bind(router) : router.post.bind(router);
+        add(path, rateLimit(limiter), (ctx) => {
+          ctx.body = 'ok';
+        });
+      }
+      app.use(router.routes());
       app.use((ctx) => {
+        if (ctx.path !== '/') return;
         onHandled?.();
         ctx.body = 'ok';
       });

@@ -1,19 +1,25 @@
 import type { Decision } from '../decision/decision.js';
-import type { Keys } from '../limiter/limiter.js';
-import type { Policy } from '../policy/policy.js';
-import { type Header, policyField, stateField } from './headers.js';
-import { checkOptions, type RateLimitOptions, type Setup } from './options.js';
-import { type Refusal, refusalOf } from './problem.js';
-import { isThenable } from './thenable.js';
+import { invalidType } from '../errors.js';
+import type { PerPolicy, PolicyChanges } from '../limiter/limiter.js';
+import type { ProxyView } from './client-key.js';
+import { type Header, rateLimitFields } from './headers.js';
+import type { RateLimitOptions } from './options.js';
+import { type Refusal, refusalOf, refusalOfUnnamed } from './problem.js';
+import { type RequestKeys, Unnamed, usableKeys } from './request-keys.js';
+import { checkOptions, type Setup } from './setup.js';
+import { isThenable, when } from './thenable.js';
 
 /** What is to be done with a request. */
 export interface Verdict {
-  readonly decision: Decision;
+  /** Undefined where a request is denied as it does not say whom it is to be charged to. */
+  readonly decision: Decision | undefined;
   /** For the response in either case. They are lists: several limiters append to one field. */
   readonly headers: readonly Header[];
   /** How to answer where the request was denied; undefined where it goes ahead. */
   readonly refusal: Refusal | undefined;
 }
+
+type Outcome = Verdict | undefined | Promise<Verdict | undefined>;
 
 /**
  * What all adapters share: from a framework's request to the verdict. An adapter hands in its
@@ -21,27 +27,29 @@ export interface Verdict {
  */
 export class Gate<Request> {
   readonly #setup: Setup<Request>;
-  readonly #policyFields: ReadonlyMap<string, string>;
 
-  /** @throws TypeError or RangeError that names the option and shows the value */
+  /**
+   * @param addressOf the framework's own view of a client's address: the default partition key
+   * @param proxies undefined: no warnings about proxies
+   * @throws TypeError or RangeError that names the option and shows the value
+   */
   constructor(
     options: RateLimitOptions<Request>,
     addressOf: (request: Request) => string | undefined,
+    proxies?: ProxyView<Request>,
   ) {
-    this.#setup = checkOptions(options, addressOf);
-    const policies = [...this.#setup.limiter.policies.values()];
-    this.#policyFields = new Map(policies.map((policy) => [policy.name, policyField(policy)]));
+    this.#setup = checkOptions(options, addressOf, proxies);
   }
 
   /**
-   * The verdict, at once where it can be had at once, else as a promise. Undefined where the
-   * middleware is switched off.
+   * The verdict, at once where it can be had at once, else as a promise. Undefined where the request
+   * goes ahead without one: the middleware is switched off, or no policy is left that applies.
    *
-   * Throws, or rejects, where a key or cost cannot be used and where the store cannot answer: the
-   * adapter passes that to the framework's error handling. It is always an object, since to some
-   * frameworks an error that is undefined or a text means "go on".
+   * Throws, or rejects, where a key, cost or policy cannot be used and where the store cannot
+   * answer: the adapter passes that to the framework's error handling. It is always an object,
+   * since to some frameworks an error that is undefined or a text means "go on".
    */
-  judge(request: Request): Verdict | Promise<Verdict> | undefined {
+  judge(request: Request): Verdict | Promise<Verdict | undefined> | undefined {
     if (!this.#setup.enabled) return undefined;
     try {
       const verdict = this.#judge(request);
@@ -56,41 +64,55 @@ export class Gate<Request> {
     return this.#setup.close();
   }
 
-  #judge(request: Request): Verdict | Promise<Verdict> {
-    const { keysOf, costOf } = this.#setup;
-    const keys = keysOf(request);
-    const cost = typeof costOf === 'number' ? costOf : costOf(request);
-    if (isThenable(keys) || isThenable(cost)) return this.#judgeLater(keys, cost);
-    return this.#decide(keys, cost);
+  /** Asks the app's functions one after the other, so that none is left alone with its failure. */
+  #judge(request: Request): Outcome {
+    const keys = this.#setup.keysOf(request);
+    if (!isThenable(keys)) return this.#price(request, keys);
+    return Promise.resolve(keys).then((later) => this.#price(request, later));
   }
 
-  async #judgeLater(
-    keys: Keys | PromiseLike<Keys>,
-    cost: number | PromiseLike<number>,
-  ): Promise<Verdict> {
-    const [key, price] = await Promise.all([keys, cost]);
-    return this.#decide(key, price);
+  #price(request: Request, keys: RequestKeys): Outcome {
+    const { costOf } = this.#setup;
+    if (typeof costOf !== 'function') return this.#adjust(request, keys, costOf);
+    return when(costOf(request), (cost) => {
+      // What a function forgot to return is not a cost of 1.
+      if (cost === undefined) throw invalidType('cost', 'an integer of at least 0', cost);
+      return this.#adjust(request, keys, cost);
+    });
   }
 
-  #decide(keys: Keys, cost: number): Verdict | Promise<Verdict> {
+  #adjust(request: Request, keys: RequestKeys, cost: PerPolicy<number>): Outcome {
+    const { policiesOf } = this.#setup;
+    if (policiesOf === undefined) return this.#decide(request, keys, cost, undefined);
+    return when(policiesOf(request), (changes) => this.#decide(request, keys, cost, changes));
+  }
+
+  #decide(
+    request: Request,
+    keys: RequestKeys,
+    cost: PerPolicy<number>,
+    policies: PolicyChanges | undefined,
+  ): Outcome {
     const { limiter } = this.#setup;
-    const decision = limiter.tryConsume(keys, { cost });
-    if (decision !== undefined) return this.#verdict(decision);
-    return limiter.consume(keys, { cost }).then((later) => this.#verdict(later));
+    const isShadow = (name: string): boolean =>
+      policies?.[name]?.shadow ?? limiter.policies.get(name)?.shadow ?? false;
+    const usable = usableKeys(this.#setup, request, keys, isShadow);
+    if (usable === undefined) return undefined;
+    if (usable instanceof Unnamed) {
+      return { decision: undefined, headers: [], refusal: refusalOfUnnamed(usable.policy) };
+    }
+    const options = { cost, policies };
+    const decision = limiter.tryConsume(usable, options);
+    if (decision !== undefined) return verdictOf(decision, isShadow);
+    return limiter.consume(usable, options).then((later) => verdictOf(later, isShadow));
   }
+}
 
-  #verdict(decision: Decision): Verdict {
-    const policy = this.#setup.limiter.policies.get(decision.policy) as Policy;
-    const headers: Header[] = [
-      ['RateLimit-Policy', this.#policyFields.get(policy.name) as string],
-      ['RateLimit', stateField(decision)],
-    ];
-    return {
-      decision,
-      headers,
-      refusal: decision.allowed ? undefined : refusalOf(policy, decision),
-    };
-  }
+/** A policy that only watches is not told of. */
+function verdictOf(decision: Decision, isShadow: (policy: string) => boolean): Verdict {
+  const told = (decision.each ?? [decision]).filter(({ policy }) => !isShadow(policy));
+  const refusal = decision.allowed ? undefined : refusalOf(decision);
+  return { decision, headers: rateLimitFields(told), refusal };
 }
 
 function fail(reason: unknown): never {

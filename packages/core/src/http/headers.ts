@@ -1,5 +1,4 @@
 import type { Decision } from '../decision/decision.js';
-import type { Policy } from '../policy/policy.js';
 
 /** A response header, by its usual spelling. */
 export type Header = readonly [name: string, value: string];
@@ -13,21 +12,33 @@ export function toSeconds(ms: number): number {
 }
 
 /**
- * The RateLimit-Policy field of draft-ietf-httpapi-ratelimit-headers-11: `"tenant";q=100;w=60`.
- * The window is left out where it is not of whole seconds, as the field has no other unit.
- * The name needs no escape: see `parsePolicy`.
+ * The fields of draft-ietf-httpapi-ratelimit-headers-11, both with a member for each decision, in
+ * their order; none where there is no decision.
  */
-export function policyField(policy: Policy): string {
-  const window = policy.windowMs % 1000 === 0 ? `;w=${clamp(policy.windowMs / 1000)}` : '';
-  return `"${policy.name}";q=${clamp(policy.limit)}${window}`;
+export function rateLimitFields(decisions: readonly Decision[]): readonly Header[] {
+  if (decisions.length === 0) return [];
+  return [
+    ['RateLimit-Policy', decisions.map(policyMember).join(', ')],
+    ['RateLimit', decisions.map(stateMember).join(', ')],
+  ];
 }
 
 /**
- * The RateLimit field of the same draft: `"tenant";r=42;t=17`. `t` is the time within which no
- * more than `r` can be had: the refill of one more permit, or the wait for the denied cost. It is
- * left out where the bucket is full.
+ * Of RateLimit-Policy: `"tenant";q=100;w=60`, with the limit that was in force. The window is left
+ * out where it is not of whole seconds, as the field has no other unit. The name needs no escape:
+ * see `parsePolicy`.
  */
-export function stateField(decision: Decision): string {
+function policyMember({ policy, limit, windowMs }: Decision): string {
+  const window = windowMs % 1000 === 0 ? `;w=${clamp(windowMs / 1000)}` : '';
+  return `"${policy}";q=${clamp(limit)}${window}`;
+}
+
+/**
+ * Of RateLimit: `"tenant";r=42;t=17`. `t` is the time within which no more than `r` can be had: the
+ * refill of one more permit, or the wait for the denied cost. It is left out where the bucket is
+ * full.
+ */
+function stateMember(decision: Decision): string {
   const waitMs = decision.retryAfterMs ?? decision.refillAfterMs;
   const time = waitMs === undefined ? '' : `;t=${clamp(toSeconds(waitMs))}`;
   return `"${decision.policy}";r=${clamp(decision.remaining)}${time}`;

@@ -1,25 +1,50 @@
-import { checkInteger } from '../arith/integers.js';
-import { checkOptionNames, invalidType, invalidValue } from '../errors.js';
-import { createLimiter, type Keys, type Limiter } from '../limiter/limiter.js';
-import { type PolicyOptions, parsePolicy } from '../policy/policy.js';
+import type { KeyPart } from '../key/combine-keys.js';
+import type { Limiter, PerPolicy, PolicyChanges } from '../limiter/limiter.js';
+import type { PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
-import { isThenable } from './thenable.js';
+import type { MissingKey, NoAddress } from './missing-key.js';
+import type { RequestKeys } from './request-keys.js';
+
+/** A value, or a promise of it. */
+export type Later<T> = T | PromiseLike<T>;
 
 interface CommonOptions<Request> {
-  /** Permits a request costs: an integer, at least 0, or a function of the request. Default 1. */
-  cost?: number | ((request: Request) => number | PromiseLike<number>) | undefined;
+  /**
+   * Permits a request costs, for all policies or by policy: an integer, at least 0, or a function of
+   * the request. Default 1.
+   */
+  cost?: PerPolicy<number> | ((request: Request) => Later<PerPolicy<number>>) | undefined;
   /** False switches the middleware off: no check, no headers, no store call. Default true. */
   enabled?: boolean | undefined;
+  /**
+   * What becomes of a request without a key, for all policies or by policy. `address`, the default,
+   * charges its client address; `deny` answers 429; `skip` leaves the policy out.
+   */
+  missingKey?: MissingKey | { readonly [policy: string]: MissingKey } | undefined;
+  /**
+   * What becomes of a request without an address that has to be charged to it, as on a Unix socket.
+   * `error`, the default, is for the framework to handle; `deny` answers 429; `skip` leaves the
+   * policy out; `share` has one bucket for all of them.
+   */
+  noAddress?: NoAddress | undefined;
+  /** How many bits of an IPv6 address name a client: an integer from 32 to 128. Default 56. */
+  ipv6Prefix?: number | undefined;
+  /** Other values of policies for this request, by name: `{ tenant: { limit: 1000 } }`. */
+  policies?: ((request: Request) => Later<PolicyChanges | undefined>) | undefined;
 }
 
 /** One policy, given in place. */
-export interface PolicyRateLimitOptions<Request> extends CommonOptions<Request>, PolicyOptions {
+export interface PolicyRateLimitOptions<Request>
+  extends CommonOptions<Request>,
+    Omit<PolicyOptions, 'limit'> {
+  /** Permits per window: an integer, at least 0, or a function of the request. */
+  limit: number | ((request: Request) => Later<number>);
   /** Name of the policy, in headers and in the store. Default `"default"`. */
   name?: string | undefined;
   /** Where buckets live. Default: this process's memory. */
   store?: Store | undefined;
   /** The partition key: whom the request is charged to. Default: the client's address. */
-  key?: ((request: Request) => string | PromiseLike<string>) | undefined;
+  key?: ((request: Request) => Later<KeyPart | null | undefined>) | undefined;
   limiter?: undefined;
   keys?: undefined;
 }
@@ -27,12 +52,14 @@ export interface PolicyRateLimitOptions<Request> extends CommonOptions<Request>,
 /** A limiter made elsewhere, with its policies. */
 export interface LimiterRateLimitOptions<Request> extends CommonOptions<Request> {
   limiter: Limiter;
-  /** Which policy the request falls under and its partition key: `{ tenant: req.tenant }`. */
-  keys: (request: Request) => Keys | PromiseLike<Keys>;
+  /** Which policies the request falls under and its partition keys: `{ tenant: req.tenant }`. */
+  keys: (request: Request) => Later<RequestKeys>;
   limit?: undefined;
   window?: undefined;
   burst?: undefined;
   algorithm?: undefined;
+  overdraft?: undefined;
+  shadow?: undefined;
   name?: undefined;
   store?: undefined;
   key?: undefined;
@@ -42,78 +69,3 @@ export interface LimiterRateLimitOptions<Request> extends CommonOptions<Request>
 export type RateLimitOptions<Request> =
   | PolicyRateLimitOptions<Request>
   | LimiterRateLimitOptions<Request>;
-
-/** The options after checking, in one form. */
-export interface Setup<Request> {
-  readonly enabled: boolean;
-  readonly limiter: Limiter;
-  readonly keysOf: (request: Request) => Keys | PromiseLike<Keys>;
-  readonly costOf: number | ((request: Request) => number | PromiseLike<number>);
-  /** Ends the limiter where it was made here. */
-  readonly close: () => Promise<void>;
-}
-
-const COMMON = ['cost', 'enabled'];
-const WITH_POLICY = ['limit', 'window', 'burst', 'algorithm', 'name', 'store', 'key', ...COMMON];
-const WITH_LIMITER = ['limiter', 'keys', ...COMMON];
-
-/**
- * Checks the options of an adapter.
- *
- * @param addressOf the framework's own view of the client's address: the default partition key
- * @throws TypeError or RangeError that names the option and shows the value
- */
-export function checkOptions<Request>(
-  options: RateLimitOptions<Request>,
-  addressOf: (request: Request) => string | undefined,
-): Setup<Request> {
-  if (typeof options !== 'object' || options === null) {
-    throw invalidType('options', 'an object with limit and window, or with limiter', options);
-  }
-  const { cost = 1, enabled = true } = options;
-  if (typeof cost !== 'function') checkInteger('cost', cost, 0);
-  if (typeof enabled !== 'boolean') throw invalidType('enabled', 'true or false', enabled);
-  return options.limiter === undefined
-    ? { enabled, costOf: cost, ...fromPolicy(options, addressOf) }
-    : { enabled, costOf: cost, ...fromLimiter(options) };
-}
-
-type Source<Request> = Pick<Setup<Request>, 'limiter' | 'keysOf' | 'close'>;
-
-function fromPolicy<Request>(
-  options: PolicyRateLimitOptions<Request>,
-  addressOf: (request: Request) => string | undefined,
-): Source<Request> {
-  checkOptionNames('', options, WITH_POLICY);
-  const { name = 'default', store, limit, window, burst, algorithm } = options;
-  const key = options.key ?? ((request: Request) => addressKey(addressOf(request)));
-  if (typeof key !== 'function') throw invalidType('key', 'a function of the request', key);
-  const policy = { limit, window, burst, algorithm };
-  // Once more below, where errors would call the field policies.default.limit.
-  parsePolicy(name, policy, '');
-  const limiter = createLimiter({ policies: { [name]: policy }, store });
-  const keysOf = (request: Request): Keys | PromiseLike<Keys> => {
-    const found = key(request);
-    return isThenable(found) ? found.then((later) => ({ [name]: later })) : { [name]: found };
-  };
-  return { limiter, keysOf, close: () => limiter.close() };
-}
-
-function fromLimiter<Request>(options: LimiterRateLimitOptions<Request>): Source<Request> {
-  checkOptionNames('', options, WITH_LIMITER);
-  const { limiter, keys: keysOf } = options;
-  if (typeof limiter !== 'object' || limiter === null || !('tryConsume' in limiter)) {
-    throw invalidType('limiter', 'a limiter made by createLimiter', limiter);
-  }
-  if (typeof keysOf !== 'function') throw invalidType('keys', 'a function of the request', keysOf);
-  return { limiter, keysOf, close: async () => {} };
-}
-
-function addressKey(address: string | undefined): string {
-  if (address) return address;
-  throw invalidValue(
-    'key',
-    'given where a request has no client address, as on a Unix socket',
-    address,
-  );
-}

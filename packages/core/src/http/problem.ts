@@ -1,5 +1,4 @@
 import type { Denied } from '../decision/decision.js';
-import type { Policy } from '../policy/policy.js';
 import { formatDuration } from '../time/duration.js';
 import { type Header, toSeconds } from './headers.js';
 
@@ -15,23 +14,39 @@ export interface Refusal {
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 
 /**
- * The 429 for a denial. Retry-After is in whole seconds, at least 1, and left out where the cost
- * can never fit, since no wait would help.
+ * The 429 for a denial. Of several policies that denied, `denied` is the one with the longest wait;
+ * all are named. Retry-After is in whole seconds, at least 1, and left out where the cost can never
+ * fit, since no wait would help.
  */
-export function refusalOf(policy: Policy, denied: Denied): Refusal {
-  const { retryAfterMs } = denied;
-  const headers: Header[] = [
-    ['Content-Type', 'application/problem+json'],
-    ['Cache-Control', 'no-store'],
-  ];
-  if (retryAfterMs !== undefined) headers.push(['Retry-After', `${retryAfterS(retryAfterMs)}`]);
+export function refusalOf(denied: Denied): Refusal {
+  const { retryAfterMs, each } = denied;
+  const violated = each?.filter(({ allowed }) => !allowed) ?? [denied];
+  const problem = problemOf(
+    detailOf(denied),
+    violated.map(({ policy }) => policy),
+  );
+  if (retryAfterMs === undefined) return problem;
+  const wait: Header = ['Retry-After', `${retryAfterS(retryAfterMs)}`];
+  return { ...problem, headers: [...problem.headers, wait] };
+}
+
+/** The 429 for a request that does not say whom it is to be charged to: no wait would help. */
+export function refusalOfUnnamed(policy: string): Refusal {
+  return problemOf('This request does not say whom it is to be charged to.', [policy]);
+}
+
+function problemOf(detail: string, violated: readonly string[]): Refusal {
   const body = JSON.stringify({
     type: QUOTA_EXCEEDED,
     title: 'Quota Exceeded',
     status: 429,
-    detail: detail(policy, retryAfterMs),
-    'violated-policies': [policy.name],
+    detail,
+    'violated-policies': violated,
   });
+  const headers: Header[] = [
+    ['Content-Type', 'application/problem+json'],
+    ['Cache-Control', 'no-store'],
+  ];
   return { status: 429, headers, body };
 }
 
@@ -39,8 +54,8 @@ function retryAfterS(retryAfterMs: number): number {
   return Math.max(1, toSeconds(retryAfterMs));
 }
 
-function detail(policy: Policy, retryAfterMs: number | undefined): string {
-  const quota = `The quota is ${policy.limit} per ${formatDuration(policy.windowMs)}.`;
+function detailOf({ limit, windowMs, retryAfterMs }: Denied): string {
+  const quota = `The quota is ${limit} per ${formatDuration(windowMs)}.`;
   if (retryAfterMs === undefined) {
     return `${quota} This request costs more than can ever be spent at once.`;
   }

@@ -3,3 +3,11 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
   if (typeof value !== 'object' || value === null) return false;
   return typeof (value as { then?: unknown }).then === 'function';
 }
+
+/** `next` of a value: at once where it is there, else in a promise when it comes. */
+export function when<T, R>(
+  value: T | PromiseLike<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+}

@@ -1,0 +1,158 @@
+import { checkInteger } from '../arith/integers.js';
+import { checkOptionNames, invalidType, invalidValue } from '../errors.js';
+import { checkIpv6Prefix } from '../key/address-key.js';
+import {
+  createLimiter,
+  type Limiter,
+  type PerPolicy,
+  type PolicyChanges,
+} from '../limiter/limiter.js';
+import { parsePolicy } from '../policy/policy.js';
+import { clientKeys, type ProxyView } from './client-key.js';
+import {
+  checkChoice,
+  checkMissingKey,
+  checkPolicyNames,
+  type MissingKey,
+  NO_ADDRESS,
+  type NoAddress,
+} from './missing-key.js';
+import type {
+  Later,
+  LimiterRateLimitOptions,
+  PolicyRateLimitOptions,
+  RateLimitOptions,
+} from './options.js';
+import type { RequestKeys } from './request-keys.js';
+import { when } from './thenable.js';
+
+/** The options after checking, in one form. */
+export interface Setup<Request> extends Source<Request> {
+  readonly enabled: boolean;
+  readonly costOf: PerPolicy<number> | ((request: Request) => Later<PerPolicy<number>>);
+  readonly missingKey: ReadonlyMap<string, MissingKey>;
+  readonly noAddress: NoAddress;
+  readonly addressOf: (request: Request) => string | undefined;
+  /** The default partition key. */
+  readonly clientKeyOf: (request: Request) => string | undefined;
+}
+
+/** What depends on whether the limiter is made here. */
+interface Source<Request> {
+  readonly limiter: Limiter;
+  readonly keysOf: (request: Request) => Later<RequestKeys>;
+  readonly policiesOf: ((request: Request) => Later<PolicyChanges | undefined>) | undefined;
+  /** Ends the limiter where it was made here. */
+  readonly close: () => Promise<void>;
+}
+
+const COMMON = ['cost', 'enabled', 'missingKey', 'noAddress', 'ipv6Prefix', 'policies'];
+const POLICY = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow'];
+const WITH_POLICY = [...POLICY, 'name', 'store', 'key', ...COMMON];
+const WITH_LIMITER = ['limiter', 'keys', ...COMMON];
+
+/**
+ * Checks the options of an adapter.
+ *
+ * @param addressOf the framework's own view of the client's address: the default partition key
+ * @throws TypeError or RangeError that names the option and shows the value
+ */
+export function checkOptions<Request>(
+  options: RateLimitOptions<Request>,
+  addressOf: (request: Request) => string | undefined,
+  proxies: ProxyView<Request> | undefined,
+): Setup<Request> {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidType('options', 'an object with limit and window, or with limiter', options);
+  }
+  const { cost = 1, enabled = true, policies } = options;
+  if (typeof enabled !== 'boolean') throw invalidType('enabled', 'true or false', enabled);
+  if (policies !== undefined) checkFunction('policies', policies);
+  const noAddress = checkChoice('noAddress', NO_ADDRESS, options.noAddress ?? 'error');
+  const clientKeyOf = clientKeys(addressOf, checkIpv6Prefix(options.ipv6Prefix), proxies);
+  const source =
+    options.limiter === undefined ? fromPolicy(options, clientKeyOf) : fromLimiter(options);
+  try {
+    const known = source.limiter.policies;
+    checkCost(cost, known);
+    const missingKey = checkMissingKey(options.missingKey, known);
+    return { ...source, enabled, costOf: cost, missingKey, noAddress, addressOf, clientKeyOf };
+  } catch (error) {
+    // Its policies' names on the store are free again.
+    void source.close();
+    throw error;
+  }
+}
+
+function fromPolicy<Request>(
+  options: PolicyRateLimitOptions<Request>,
+  clientKeyOf: (request: Request) => string | undefined,
+): Source<Request> {
+  checkOptionNames('', options, WITH_POLICY);
+  const { name = 'default', store, limit, window, burst, algorithm, overdraft, shadow } = options;
+  const others = { window, algorithm, overdraft, shadow };
+  // Where each request brings its limit, this one is a base that is never in force.
+  const policy =
+    typeof limit === 'function' ? { limit: 1, ...others } : { limit, burst, ...others };
+  // Once more below, where errors would call the field policies.default.limit.
+  parsePolicy(name, { ...policy, burst }, '');
+  const policiesOf = typeof limit === 'function' ? limitOf(name, limit, options) : options.policies;
+  const keysOf = keyOf(name, options, clientKeyOf);
+  const limiter = createLimiter({ policies: { [name]: policy }, store });
+  return { limiter, keysOf, policiesOf, close: () => limiter.close() };
+}
+
+function keyOf<Request>(
+  name: string,
+  { key, missingKey }: PolicyRateLimitOptions<Request>,
+  clientKeyOf: (request: Request) => string | undefined,
+): (request: Request) => Later<RequestKeys> {
+  if (key === undefined) {
+    if (missingKey === undefined) return (request) => ({ [name]: clientKeyOf(request) });
+    throw invalidValue('missingKey', 'left out where there is no key: see noAddress', missingKey);
+  }
+  checkFunction('key', key);
+  const named = (found: RequestKeys[string]): RequestKeys => ({ [name]: found });
+  return (request) => when(key(request), named);
+}
+
+/** The policy with the limit of each request. */
+function limitOf<Request>(
+  name: string,
+  limit: (request: Request) => Later<number>,
+  { policies, burst }: PolicyRateLimitOptions<Request>,
+): (request: Request) => Later<PolicyChanges> {
+  if (policies !== undefined) {
+    throw invalidValue('policies', 'left out where limit is a function', policies);
+  }
+  const change = (found: number): PolicyChanges => {
+    checkInteger('limit', found, 0);
+    // A limit of 0 has no burst.
+    return { [name]: found === 0 ? { limit: 0 } : { limit: found, burst } };
+  };
+  return (request) => when(limit(request), change);
+}
+
+function fromLimiter<Request>(options: LimiterRateLimitOptions<Request>): Source<Request> {
+  checkOptionNames('', options, WITH_LIMITER);
+  const { limiter, keys: keysOf, policies: policiesOf } = options;
+  if (typeof limiter !== 'object' || limiter === null || !('tryConsume' in limiter)) {
+    throw invalidType('limiter', 'a limiter made by createLimiter', limiter);
+  }
+  checkFunction('keys', keysOf);
+  return { limiter, keysOf, policiesOf, close: async () => {} };
+}
+
+function checkFunction(field: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalidType(field, 'a function of the request', value);
+}
+
+function checkCost(cost: unknown, policies: ReadonlyMap<string, unknown>): void {
+  if (typeof cost === 'function') return;
+  if (typeof cost !== 'object' || cost === null) {
+    checkInteger('cost', cost, 0);
+    return;
+  }
+  checkPolicyNames('cost', cost, policies);
+  for (const [name, price] of Object.entries(cost)) checkInteger(`cost.${name}`, price, 0);
+}

@@ -1,0 +1,18 @@
+/** What this library warns of, each once a process. `docs/keys.md` explains them. */
+export type WarningCode =
+  | 'RL_NO_ADDRESS'
+  | 'RL_PROXY_COUNT_IGNORED'
+  | 'RL_PROXY_NOT_TRUSTED'
+  | 'RL_PROXY_TRUSTS_ANYBODY';
+
+/** Registered symbol: the ESM and the CJS build warn once between them. */
+const WARNED: unique symbol = Symbol.for('@rl/core/warned') as never;
+
+/** A process warning, unless there was one with this code before. */
+export function warnOnce(code: WarningCode, message: string): void {
+  const shared = globalThis as { [WARNED]?: Set<WarningCode> };
+  shared[WARNED] ??= new Set();
+  if (shared[WARNED].has(code)) return;
+  shared[WARNED].add(code);
+  process.emitWarning(message, { type: 'RateLimitWarning', code });
+}
