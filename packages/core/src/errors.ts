@@ -68,10 +68,14 @@ export function checkOptionNames(where: string, options: object, known: readonly
 }
 
 /** A TypeError: the call names a policy that the limiter does not have. */
-export function unknownPolicy(name: string, known: Iterable<string>): RateLimitError {
+export function unknownPolicy(
+  name: string,
+  known: Iterable<string>,
+  field = 'keys',
+): RateLimitError {
   const list = [...known].map(show).join(', ');
-  const error = new TypeError(`keys names the policy ${show(name)}; the limiter has ${list}`);
-  return mark(error, 'RL_UNKNOWN_POLICY', `keys.${name}`);
+  const error = new TypeError(`${field} names the policy ${show(name)}; the limiter has ${list}`);
+  return mark(error, 'RL_UNKNOWN_POLICY', `${field}.${name}`);
 }
 
 /** A TypeError: two limiters on one store give one policy name two meanings. */

@@ -6,6 +6,8 @@ interface DecisionFacts {
   readonly policy: string;
   /** The policy's limit, in permits per window. */
   readonly limit: number;
+  /** The policy's window. */
+  readonly windowMs: number;
   /**
    * Whole permits left at the moment of the decision, at least 0. A hint: others may spend them
    * before the next call.
@@ -16,6 +18,18 @@ interface DecisionFacts {
   /** Time until the bucket is full if nobody spends; 0 when it is. */
   readonly resetAfterMs: number;
   readonly origin: Origin;
+  /** True where a shadow policy would have denied the call, which was not charged to it then. */
+  readonly wouldDeny: boolean;
+  /**
+   * The store's clock at the decision. It means nothing here: hand the decision to `refund` or
+   * `settle`, so that what comes back goes to the window it was taken from.
+   */
+  readonly decidedAtMs: number;
+  /**
+   * With several policies: the decision of each, in the order of the keys. This one is then the
+   * strictest of them. Undefined where there was one policy.
+   */
+  readonly each: readonly Decision[] | undefined;
 }
 
 /** The call may go ahead; its cost has been charged. */

@@ -1,10 +1,12 @@
 import { checkInteger } from '../arith/integers.js';
 import type { Decision } from '../decision/decision.js';
 import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } from '../errors.js';
-import { type Policy, type PolicyOptions, parsePolicy } from '../policy/policy.js';
+import type { Policy, PolicyOptions } from '../policy/policy.js';
 import { memoryStore } from '../store/memory/memory-store.js';
-import type { Store } from '../store/store.js';
+import type { Charge, Store } from '../store/store.js';
+import { PolicyBook, type PolicyChange } from './policy-book.js';
 import { claimNames } from './policy-names.js';
+import { strictest } from './strictest.js';
 
 export interface LimiterOptions<Name extends string = string> {
   /** At least one policy, by name. The name is part of what is stored: it identifies a quota. */
@@ -14,17 +16,48 @@ export interface LimiterOptions<Name extends string = string> {
 }
 
 /**
- * Whom a call is charged to: the name of one policy and the partition key, a text that is not
- * empty. `{ tenant: 't42' }`.
+ * Whom a call is charged to: the name of each policy it falls under, and the partition key there, a
+ * text that is not empty. `{ tenant: 't42', search: 't42' }`.
  */
 export type Keys<Name extends string = string> = { readonly [N in Name]?: string };
 
-export interface ConsumeOptions {
+/** Something for every policy of a call, or for each by name. */
+export type PerPolicy<Value, Name extends string = string> =
+  | Value
+  | { readonly [N in Name]?: Value | undefined };
+
+/** What a call puts in place of policies' values, by name. What it leaves out stays. */
+export type PolicyChanges<Name extends string = string> = {
+  readonly [N in Name]?: PolicyChange | undefined;
+};
+
+export interface ConsumeOptions<Name extends string = string> {
   /**
-   * Permits the call costs: an integer, at least 0. Default 1. 0 only looks. More than the
-   * policy's burst is denied without a wait, as it can never fit.
+   * Permits the call costs: an integer, at least 0, for all its policies or for each by name.
+   * Default 1. 0 only looks. More than a policy's burst is denied without a wait, as it can never
+   * fit.
    */
-  cost?: number | undefined;
+  cost?: PerPolicy<number, Name> | undefined;
+  /**
+   * Other values for this call's policies: its client's tier. The bucket stays the same, and keeps
+   * of its state what fits the new values.
+   */
+  policies?: PolicyChanges<Name> | undefined;
+}
+
+export interface RefundOptions<Name extends string = string> extends ConsumeOptions<Name> {
+  /**
+   * The decision that took the permits. With it, permits of a window that is over do not come back
+   * into a later one; without, they are taken to be of the present one.
+   */
+  decision?: Decision | undefined;
+}
+
+export interface SettleOptions<Name extends string = string> extends RefundOptions<Name> {
+  /** Permits that were consumed when the true cost was not known: an integer, at least 0. */
+  estimate: PerPolicy<number, Name>;
+  /** The true cost: an integer, at least 0. */
+  cost: PerPolicy<number, Name>;
 }
 
 /** Decides whether calls may go ahead. Made by `createLimiter`. */
@@ -36,27 +69,35 @@ export interface Limiter<Name extends string = string> {
    * The decision where it can be made at once, which charges the call; undefined, with nothing
    * charged, where only the store can tell: then call `consume`. Makes no promise, no network
    * call, no timer.
-   * @throws TypeError or RangeError on a key, cost or policy name that cannot be used
+   * @throws TypeError or RangeError on a key, cost or policy that cannot be used
    */
-  tryConsume(keys: Keys<Name>, options?: ConsumeOptions): Decision | undefined;
+  tryConsume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Decision | undefined;
 
   /**
-   * Decides and charges the call. A denial is a decision, not an error, and charges nothing.
+   * Decides and charges the call: under several policies to all, or to none where one denies. A
+   * denial is a decision, not an error, and charges nothing.
    * Rejects as `tryConsume` throws, and with `RL_STORE_FAILED` where the store cannot answer.
    */
-  consume(keys: Keys<Name>, options?: ConsumeOptions): Promise<Decision>;
+  consume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Decision>;
 
-  /** What a call of cost 1 would find, charging nothing: always `allowed`, see `remaining`. */
-  peek(keys: Keys<Name>): Promise<Decision>;
+  /** What is there, charging nothing: always `allowed`, see `remaining`. */
+  peek(keys: Keys<Name>, options?: Pick<ConsumeOptions<Name>, 'policies'>): Promise<Decision>;
 
   /**
    * Puts back what a call was charged that did not happen. Never above a full bucket, so a refund
    * that comes late or twice cannot make more permits than the policy has. Resolves to what `peek`
    * would find then.
    */
-  refund(keys: Keys<Name>, options?: ConsumeOptions): Promise<Decision>;
+  refund(keys: Keys<Name>, options?: RefundOptions<Name>): Promise<Decision>;
 
-  /** Forgets what was charged to this key: the next call finds a full bucket. */
+  /**
+   * Charges the true cost of a call that was admitted by an estimate. What the estimate was short
+   * of is taken whether it fits or not, down to the policy's `overdraft` below zero, and later
+   * calls wait for it; what it was too much comes back. Resolves to what `peek` would find then.
+   */
+  settle(keys: Keys<Name>, options: SettleOptions<Name>): Promise<Decision>;
+
+  /** Forgets what was charged to these keys: the next call finds full buckets. */
   reset(keys: Keys<Name>): Promise<void>;
 
   /**
@@ -67,7 +108,7 @@ export interface Limiter<Name extends string = string> {
 }
 
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
-  readonly policies: ReadonlyMap<string, Policy>;
+  readonly #book: PolicyBook;
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #releaseNames: () => void;
@@ -78,23 +119,30 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       throw invalidType('options', 'an object with policies', options);
     }
     checkOptionNames('', options, ['policies', 'store']);
-    this.policies = parsePolicies(options.policies);
+    this.#book = new PolicyBook(options.policies);
     checkStore(options.store);
     this.#ownsStore = options.store === undefined;
     this.#store = options.store ?? memoryStore();
-    this.#releaseNames = claimNames(this.#store, this.policies);
+    this.#releaseNames = claimNames(this.#store, this.#book.policies);
   }
 
-  tryConsume(keys: Keys<Name>, options?: ConsumeOptions): Decision | undefined {
-    const { policy, key } = this.#resolve(keys);
-    return this.#store.tryConsume(policy, key, costOf(options));
+  get policies(): ReadonlyMap<string, Policy> {
+    return this.#book.policies;
+  }
+
+  tryConsume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Decision | undefined {
+    const charge = this.#chargesOf(keys, options);
+    if (!isList(charge)) return this.#store.tryConsume(charge.policy, charge.key, charge.cost);
+    const decisions = this.#store.tryConsumeAll(charge);
+    return decisions && strictest(decisions, charge);
   }
 
   // Not async: that would wrap the store's promise in another.
-  consume(keys: Keys<Name>, options?: ConsumeOptions): Promise<Decision> {
+  consume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Decision> {
     try {
-      const { policy, key } = this.#resolve(keys);
-      const cost = costOf(options);
+      const charge = this.#chargesOf(keys, options);
+      if (isList(charge)) return this.#consumeAll(charge);
+      const { policy, key, cost } = charge;
       const decision = this.#store.tryConsume(policy, key, cost);
       return decision ? Promise.resolve(decision) : this.#store.consume(policy, key, cost);
     } catch (error) {
@@ -102,18 +150,45 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     }
   }
 
-  peek(keys: Keys<Name>): Promise<Decision> {
-    return this.consume(keys, { cost: 0 });
+  peek(keys: Keys<Name>, options?: Pick<ConsumeOptions<Name>, 'policies'>): Promise<Decision> {
+    return this.consume(keys, { ...options, cost: 0 });
   }
 
-  async refund(keys: Keys<Name>, options?: ConsumeOptions): Promise<Decision> {
-    const { policy, key } = this.#resolve(keys);
-    return this.#store.refund(policy, key, costOf(options));
+  async refund(keys: Keys<Name>, options?: RefundOptions<Name>): Promise<Decision> {
+    const charges = this.#listOf(keys, options);
+    const { decision } = options ?? {};
+    const decisions = charges.map(({ policy, key, cost }) =>
+      this.#giveBack(policy, key, cost, decision),
+    );
+    return summary(await Promise.all(decisions), charges);
+  }
+
+  async settle(keys: Keys<Name>, options: SettleOptions<Name>): Promise<Decision> {
+    const { estimate, ...others } = checkSettle(options);
+    const charges = this.#listOf(keys, others);
+    const decisions = charges.map(({ policy, key, cost }) => {
+      const estimated = costOf(estimate, policy.name, 'estimate');
+      if (cost < estimated) return this.#giveBack(policy, key, estimated - cost, options.decision);
+      return this.#store.overcharge(policy, key, cost - estimated);
+    });
+    return summary(await Promise.all(decisions), charges);
+  }
+
+  /** What a decision says it did not take, on a denial or of a shadow policy, does not come back. */
+  #giveBack(
+    policy: Policy,
+    key: string,
+    permits: number,
+    decision: Decision | undefined,
+  ): Promise<Decision> {
+    const own = decision?.each?.find((one) => one.policy === policy.name) ?? decision;
+    const taken = decision === undefined || (decision.allowed && own?.wouldDeny === false);
+    return this.#store.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
   }
 
   async reset(keys: Keys<Name>): Promise<void> {
-    const { policy, key } = this.#resolve(keys);
-    await this.#store.reset(policy, key);
+    const charges = this.#listOf(keys, undefined);
+    await Promise.all(charges.map(({ policy, key }) => this.#store.reset(policy, key)));
   }
 
   async close(): Promise<void> {
@@ -123,32 +198,88 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     if (this.#ownsStore) await this.#store.close();
   }
 
-  /** The one policy that `keys` names, and its partition key. */
-  #resolve(keys: Keys<Name>): { policy: Policy; key: string } {
-    if (this.#closed) throw closed('limiter');
-    let policy: Policy | undefined;
-    let key: string | undefined;
-    for (const name in keys) {
-      const named = this.policies.get(name);
-      if (named === undefined || policy !== undefined) throw this.#wrongKeys(keys);
-      policy = named;
-      key = keys[name];
-    }
-    if (policy === undefined || typeof keys !== 'object') throw this.#wrongKeys(keys);
-    if (typeof key !== 'string' || key === '') throw wrongKey(policy, key);
-    return { policy, key };
+  async #consumeAll(charges: readonly Charge[]): Promise<Decision> {
+    const now = this.#store.tryConsumeAll(charges);
+    return strictest(now ?? (await this.#store.consumeAll(charges)), charges);
   }
 
-  /** What is wrong with keys that do not name one policy. Apart, to keep the way past it short. */
+  #listOf(keys: Keys<Name>, options: ConsumeOptions<Name> | undefined): readonly Charge[] {
+    const charge = this.#chargesOf(keys, options);
+    return isList(charge) ? charge : [charge];
+  }
+
+  /** What the call is charged: one charge, or a list where it falls under several policies. */
+  #chargesOf(
+    keys: Keys<Name>,
+    options: ConsumeOptions<Name> | undefined,
+  ): Charge | readonly Charge[] {
+    if (this.#closed) throw closed('limiter');
+    if (options !== undefined && options.cost === undefined) checkOptions(options);
+    let first: Charge | undefined;
+    let list: Charge[] | undefined;
+    for (const name in keys) {
+      const policy = this.#book.policies.get(name);
+      const key = keys[name];
+      if (policy === undefined || typeof keys !== 'object') throw this.#wrongKeys(keys);
+      if (typeof key !== 'string' || key === '') throw wrongKey(policy, key);
+      const charge =
+        options === undefined
+          ? { policy, key, cost: 1 }
+          : { policy: this.#policyOf(policy, options), key, cost: costOf(options.cost, name) };
+      if (first === undefined) first = charge;
+      else if (list === undefined) list = [first, charge];
+      else list.push(charge);
+    }
+    if (first === undefined) throw this.#wrongKeys(keys);
+    if (options !== undefined) this.#checkNames(options);
+    return list ?? first;
+  }
+
+  /** A misspelt name must not mean that nothing is changed, or a cost of 1. */
+  #checkNames({ cost, policies }: ConsumeOptions<Name>): void {
+    if (typeof cost === 'object') this.#checkNamed('cost', cost);
+    if (policies !== undefined) this.#checkNamed('policies', policies);
+  }
+
+  #checkNamed(field: string, values: unknown): void {
+    if (typeof values !== 'object' || values === null) {
+      throw invalidType(field, 'an object by policy name', values);
+    }
+    const unknown = Object.keys(values).find((name) => !this.#book.policies.has(name));
+    if (unknown !== undefined) throw unknownPolicy(unknown, this.#book.policies.keys(), field);
+  }
+
+  #policyOf(policy: Policy, { policies }: ConsumeOptions<Name>): Policy {
+    if (policies === undefined || policies === null) return policy;
+    const change = (policies as Record<string, PolicyChange | undefined>)[policy.name];
+    return change === undefined ? policy : this.#book.changed(policy, change);
+  }
+
+  /** What is wrong with keys that name no policy. Apart, to keep the way past it short. */
   #wrongKeys(keys: Keys<Name>): Error {
     if (typeof keys !== 'object' || keys === null) {
       return invalidType('keys', 'an object { policyName: partitionKey }', keys);
     }
-    const names = Object.keys(keys);
-    const unknown = names.find((name) => !this.policies.has(name));
-    if (unknown !== undefined) return unknownPolicy(unknown, this.policies.keys());
-    return invalidValue('keys', 'one policy and its key', names.join(', ') || '{}');
+    const unknown = Object.keys(keys).find((name) => !this.#book.policies.has(name));
+    if (unknown !== undefined) return unknownPolicy(unknown, this.#book.policies.keys());
+    return invalidValue('keys', 'a policy and its key, or several', '{}');
   }
+}
+
+/** A misspelt option must not mean a cost of 1. With a cost there is no need to look: it is fast. */
+function checkOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidType('options', 'an object such as { cost: 1 }', options);
+  }
+  checkOptionNames('', options, ['cost', 'policies', 'decision']);
+}
+
+function isList(charge: Charge | readonly Charge[]): charge is readonly Charge[] {
+  return Array.isArray(charge);
+}
+
+function summary(decisions: readonly Decision[], charges: readonly Charge[]): Decision {
+  return decisions.length === 1 ? (decisions[0] as Decision) : strictest(decisions, charges);
 }
 
 function wrongKey(policy: Policy, key: unknown): Error {
@@ -156,25 +287,28 @@ function wrongKey(policy: Policy, key: unknown): Error {
   return refuse(`keys.${policy.name}`, 'a text that is not empty', key);
 }
 
-function costOf(options: ConsumeOptions | undefined): number {
-  const cost = options?.cost;
-  return cost === undefined ? 1 : checkInteger('cost', cost, 0);
+/** The cost for one policy; 1 where it is not said. */
+function costOf(cost: PerPolicy<number> | undefined, name: string, field = 'cost'): number {
+  if (cost === undefined) return 1;
+  if (typeof cost !== 'object' || cost === null) return checkInteger(field, cost, 0);
+  const own = cost[name];
+  return own === undefined ? 1 : checkInteger(`${field}.${name}`, own, 0);
 }
 
-function parsePolicies(policies: unknown): ReadonlyMap<string, Policy> {
-  if (typeof policies !== 'object' || policies === null || Array.isArray(policies)) {
-    throw invalidType('policies', 'an object { name: { limit, window } }', policies);
+function checkSettle<Name extends string>(options: SettleOptions<Name>): SettleOptions<Name> {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidType('options', 'an object with estimate and cost', options);
   }
-  const parsed = new Map<string, Policy>();
-  for (const [name, options] of Object.entries(policies)) {
-    parsed.set(name, parsePolicy(name, options as PolicyOptions, `policies.${name}`));
+  for (const field of ['estimate', 'cost'] as const) {
+    if (options[field] === undefined) {
+      throw invalidType(field, 'an integer of at least 0', options[field]);
+    }
   }
-  if (parsed.size === 0) throw invalidValue('policies', 'at least one policy', '{}');
-  return parsed;
+  return options;
 }
 
 function checkStore(store: unknown): void {
-  const methods = ['tryConsume', 'consume', 'refund', 'reset', 'close'];
+  const methods = ['tryConsume', 'consume', 'tryConsumeAll', 'consumeAll', 'refund', 'overcharge'];
   const found = typeof store === 'object' && store !== null ? store : {};
   if (store === undefined || methods.every((name) => name in found)) return;
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', store);

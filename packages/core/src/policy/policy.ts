@@ -3,7 +3,13 @@ import { checkOptionNames, invalidType, invalidValue, show } from '../errors.js'
 import { formatDuration, parseDuration } from '../time/duration.js';
 
 /** The algorithms a policy can ask for. */
-export const ALGORITHMS = ['token-bucket'] as const;
+export const ALGORITHMS = [
+  'token-bucket',
+  'gcra',
+  'fixed-window',
+  'sliding-window',
+  'sliding-log',
+] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /** A policy as an app writes it. */
@@ -19,6 +25,16 @@ export interface PolicyOptions {
   burst?: number | undefined;
   /** Default: `"token-bucket"`. */
   algorithm?: Algorithm | undefined;
+  /**
+   * How far below zero `settle` may take a bucket, in permits: an integer, at least 0. Default:
+   * `burst`, or what integers leave room for.
+   */
+  overdraft?: number | undefined;
+  /**
+   * True only watches: calls are counted, and their decisions say `wouldDeny`, but none is denied.
+   * Default false.
+   */
+  shadow?: boolean | undefined;
 }
 
 /** A policy after parsing: checked, complete and frozen. */
@@ -28,11 +44,20 @@ export interface Policy {
   /** Permits per window. */
   readonly limit: number;
   readonly windowMs: number;
-  /** Permits in a full bucket. 0 exactly when `limit` is 0. */
+  /** Permits in a full bucket. 0 exactly when `limit` is 0; `limit` where windows are counted. */
   readonly burst: number;
+  /** Permits that `settle` may take below zero. */
+  readonly overdraft: number;
+  readonly shadow: boolean;
 }
 
-const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm'];
+const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow'];
+
+/** Those for which a burst other than the limit means something. */
+const WITH_BURST: readonly Algorithm[] = ['token-bucket', 'gcra'];
+
+/** The largest limit of a sliding log, which keeps 16 bytes for each call it has allowed. */
+export const MAX_LOG_LIMIT = 10_000;
 
 /** A name is a part of bucket keys, a header value and a metric label: it stays within these. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -62,19 +87,49 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
     throw invalidValue(at('algorithm'), `one of ${ALGORITHMS.map(show).join(', ')}`, algorithm);
   }
   const limit = checkInteger(at('limit'), options.limit, 0);
-  const windowMs = parseDuration(at('window'), options.window);
-  const burst = parseBurst(at('burst'), options.burst, limit);
-  if (burst > Math.floor(MAX_AMOUNT / windowMs)) {
-    const most = Math.floor(MAX_AMOUNT / windowMs);
-    throw invalidValue(at('burst'), `at most ${most} with a window of ${windowMs} ms`, burst);
+  if (algorithm === 'sliding-log' && limit > MAX_LOG_LIMIT) {
+    const expected = `at most ${MAX_LOG_LIMIT} with sliding-log, which keeps every call; sliding-window has no such bound`;
+    throw invalidValue(at('limit'), expected, limit);
   }
-  return Object.freeze({ name, algorithm, limit, windowMs, burst });
+  const windowMs = parseDuration(at('window'), options.window);
+  const { shadow = false } = options;
+  if (typeof shadow !== 'boolean') throw invalidType(at('shadow'), 'true or false', shadow);
+  const burst = parseBurst(at('burst'), options.burst, limit, algorithm);
+  // The sliding window adds up two windows.
+  const share = algorithm === 'sliding-window' ? 2 : 1;
+  const most = Math.floor(MAX_AMOUNT / windowMs / share);
+  if (burst > most) {
+    const field = options.burst === undefined ? 'limit' : 'burst';
+    throw invalidValue(at(field), `at most ${most} with a window of ${windowMs} ms`, burst);
+  }
+  const overdraft = parseOverdraft(at('overdraft'), options.overdraft, burst, most);
+  return Object.freeze({ name, algorithm, limit, windowMs, burst, overdraft, shadow });
 }
 
-function parseBurst(field: string, burst: number | undefined, limit: number): number {
+function parseBurst(
+  field: string,
+  burst: number | undefined,
+  limit: number,
+  algorithm: Algorithm,
+): number {
   if (burst === undefined) return limit;
   if (limit === 0) throw invalidValue(field, 'left out where limit is 0', burst);
+  if (!WITH_BURST.includes(algorithm)) {
+    throw invalidValue(field, `left out with ${algorithm}, where the limit is the burst`, burst);
+  }
   return checkInteger(field, burst, 1);
+}
+
+/** @param most permits that integers have room for, burst included; a limit of 0 has no overdraft */
+function parseOverdraft(
+  field: string,
+  overdraft: number | undefined,
+  burst: number,
+  most: number,
+): number {
+  const room = burst === 0 ? 0 : most - burst;
+  if (overdraft === undefined) return Math.min(burst, room);
+  return checkInteger(field, overdraft, 0, room);
 }
 
 /** True where two policies of one name mean the same. */
@@ -83,7 +138,8 @@ export function samePolicy(a: Policy, b: Policy): boolean {
     a.algorithm === b.algorithm &&
     a.limit === b.limit &&
     a.windowMs === b.windowMs &&
-    a.burst === b.burst
+    a.burst === b.burst &&
+    a.overdraft === b.overdraft
   );
 }
 

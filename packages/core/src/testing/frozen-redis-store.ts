@@ -1,7 +1,7 @@
 import type { RedisClient } from '../store/redis/client.js';
 import { RedisStore, type RedisStoreOptions } from '../store/redis/redis-store.js';
 import type { Clock } from '../time/clock.js';
-import { tokenBucket } from './frozen-scripts.generated.js';
+import { checks, plainChecks } from './frozen-scripts.generated.js';
 
 /**
  * A Redis store for tests whose scripts take the time from `clock` in place of the server's. All
@@ -12,5 +12,8 @@ export function frozenRedisStore(
   clock: Clock,
   options?: RedisStoreOptions,
 ): RedisStore {
-  return new RedisStore(client, options, { tokenBucket, extraArgs: () => [clock.nowMs()] });
+  return new RedisStore(client, options, {
+    scripts: { plainChecks, checks },
+    extraArgs: () => [clock.nowMs()],
+  });
 }

@@ -38,7 +38,8 @@ function textToMs(text: string): number {
   const fraction = parts[2] ?? '';
   // Scaled to integers first: 1.1 s is 1100 ms, not 1100.0000000000002.
   const scale = 10 ** fraction.length;
-  return ((Number(parts[1]) * scale + Number(fraction || '0')) * unitMs) / scale;
+  const scaled = (Number(parts[1]) * scale + Number(fraction || '0')) * unitMs;
+  return Number.isSafeInteger(scaled) ? scaled / scale : Number.NaN;
 }
 
 /** The shortest text that `parseDuration` reads as `ms`: 90,000 is `"90s"`, 60,000 is `"1m"`. */

@@ -39,17 +39,21 @@ const callsOf = (limiter: Limiter<'tenant' | 'search'>) => [
 
 describe.each(WORLDS)('a limiter on $name', (world) => {
   it('decides each policy on its own buckets', async () => {
-    const { limiter } = await open(world);
+    const { limiter, clock } = await open(world);
     const origin = world.name === 'Redis' ? 'store' : 'memory';
     expect(await limiter.consume({ tenant: 'a' })).toEqual({
       allowed: true,
       policy: 'tenant',
       limit: 5,
+      windowMs: 60_000,
       remaining: 4,
       retryAfterMs: undefined,
       refillAfterMs: 12_000,
       resetAfterMs: 12_000,
       origin,
+      wouldDeny: false,
+      decidedAtMs: clock.nowMs(),
+      each: undefined,
     });
     expect(await limiter.consume({ search: 'a' }, { cost: 2 })).toMatchObject({ remaining: 0 });
     expect(await limiter.consume({ search: 'a' })).toMatchObject({
@@ -116,14 +120,15 @@ describe('keys that cannot be used are refused, and nothing is consumed', () => 
   it.each<[unknown, string]>([
     [undefined, 'keys must be an object { policyName: partitionKey }, got undefined'],
     ['t42', 'keys must be an object { policyName: partitionKey }, got "t42"'],
-    [{}, 'keys must be one policy and its key, got "{}"'],
+    [{}, 'keys must be a policy and its key, or several, got "{}"'],
     [{ tenent: 'a' }, 'keys names the policy "tenent"; the limiter has "tenant", "search"'],
     [{ tenant: '' }, 'keys.tenant must be a text that is not empty, got ""'],
     [{ tenant: undefined }, 'keys.tenant must be a text that is not empty, got undefined'],
     [{ tenant: null }, 'keys.tenant must be a text that is not empty, got null'],
     [{ tenant: 42 }, 'keys.tenant must be a text that is not empty, got 42'],
     [{ tenant: {} }, 'keys.tenant must be a text that is not empty, got an object'],
-    [{ tenant: 'a', search: 'a' }, 'keys must be one policy and its key, got "tenant, search"'],
+    [{ tenant: 'a', search: '' }, 'keys.search must be a text that is not empty, got ""'],
+    [['a'], 'keys names the policy "0"; the limiter has "tenant", "search"'],
   ])('%j', async (keys, message) => {
     const { limiter, store } = await open();
     const bad = keys as Keys<'tenant'>;

@@ -6,8 +6,8 @@ export interface Door {
 }
 
 const EXPRESS_OR_KOA: Door = {
-  names: ['rateLimit'],
-  use: "typeof rateLimit({ limit: 1, window: '1m' }) === 'function'",
+  names: ['endpointOf', 'rateLimit'],
+  use: "typeof rateLimit({ limit: 1, window: '1m' }) === 'function' && endpointOf({}) === undefined",
 };
 
 /** A Redis client that is never called. */
@@ -17,9 +17,13 @@ const CLIENT = '{ evalsha: async () => 0, eval: async () => 0, del: async () => 
 export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
   '@rl/core': {
     '.': {
-      names: ['createLimiter', 'memoryStore', 'isRateLimitError', 'ALGORITHMS'],
+      names: [
+        ...['createLimiter', 'memoryStore', 'isRateLimitError', 'ALGORITHMS'],
+        ...['addressKey', 'combineKeys', 'secretKey'],
+      ],
       use: `createLimiter({ policies: { a: { limit: 1, window: '1m' } }, store: memoryStore() })
-        .tryConsume({ a: 'ann' })?.allowed === true && !isRateLimitError(ALGORITHMS)`,
+        .tryConsume({ a: 'ann' })?.allowed === true && !isRateLimitError(ALGORITHMS) &&
+        combineKeys(addressKey('::ffff:192.0.2.1'), secretKey('k')).startsWith('192.0.2.1|')`,
     },
     './redis': {
       names: ['redisStore'],
@@ -39,8 +43,8 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
   // Called by Fastify only: here, by something that takes two hooks.
   '@rl/fastify': {
     '.': {
-      names: ['rateLimit'],
-      use: `await (async () => {
+      names: ['endpointOf', 'rateLimit'],
+      use: `endpointOf({ routeOptions: {} }) === undefined && await (async () => {
         const hooks = [];
         const app = { addHook: (name) => void hooks.push(name) };
         await rateLimit(app, { limit: 1, window: '1m' });

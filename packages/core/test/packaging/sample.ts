@@ -1,8 +1,8 @@
 /** A TypeScript program that uses the main door. */
 const MAIN_DOOR = `
 import {
-  ALGORITHMS, type Algorithm, type Clock, createLimiter, type Decision, isRateLimitError,
-  type Limiter, memoryStore, type Store,
+  ALGORITHMS, type Algorithm, addressKey, combineKeys, type Clock, createLimiter, type Decision, isRateLimitError,
+  type Limiter, memoryStore, secretKey, type Store,
 } from '@rl/core';
 
 const clock: Clock = { nowMs: () => 0 };
@@ -20,6 +20,11 @@ export const wait: Promise<number | undefined> = decision.then(
   (made) => (made.allowed ? 0 : made.retryAfterMs),
   (error: unknown) => (isRateLimitError(error) && error.retryable ? 1 : undefined),
 );
+export const key: string = combineKeys(addressKey('::1') ?? 'none', secretKey('k', 'secret'), 7);
+// @ts-expect-error: a part may be missing
+combineKeys(addressKey('::1'));
+// @ts-expect-error: a secret may be missing
+secretKey('k', undefined as string | undefined);
 // @ts-expect-error: the limiter has no such policy
 void limiter.consume({ fre: 'ann' });
 `;
@@ -31,7 +36,7 @@ import { redisStore } from '@rl/core/redis';
 import { frozenRedisStore, ManualClock } from '@rl/core/testing';
 import { rateLimit as forExpress, type RateLimitOptions as ForExpress } from '@rl/express';
 import { rateLimit as forFastify, type RateLimitOptions as ForFastify } from '@rl/fastify';
-import { rateLimit as forKoa, type RateLimitOptions as ForKoa } from '@rl/koa';
+import { endpointOf, rateLimit as forKoa, type RateLimitOptions as ForKoa } from '@rl/koa';
 import type { Express, Request } from 'express';
 import type { FastifyInstance } from 'fastify';
 import { Cluster, Redis } from 'ioredis';
@@ -43,13 +48,14 @@ export const stores: Store[] = [
   shared, redisStore(new Cluster([])), frozenRedisStore(redis, new ManualClock()),
 ];
 const gate = new Gate<string>({ limit: 1, window: '1m', store: shared }, (request) => request);
-export const verdict: Verdict | Promise<Verdict> | undefined = gate.judge('ann');
+export const verdict: Verdict | Promise<Verdict | undefined> | undefined = gate.judge('ann');
 
 declare const app: Express;
 const express: ForExpress = {
   limit: 1,
   window: '1m',
-  key: async (req) => req.get('x-api-key') ?? '',
+  key: async (req) => req.get('x-api-key'),
+  missingKey: 'deny',
   cost: (req: Request) => req.path.length,
 };
 app.use(forExpress(express), forExpress({ limiter, keys: (req) => ({ paid: req.ip ?? '' }) }));
@@ -66,8 +72,8 @@ server.register(forFastify, { limiter, keys: async ({ ip }) => ({ free: ip }), e
 // @ts-expect-error: no such option
 server.register(forFastify, { max: 5, window: '1m' });
 
-const koa: ForKoa = { limit: 1, window: '1m', key: (ctx) => ctx.get('x-api-key') };
+const koa: ForKoa = { limit: async () => 1, window: '1m', key: (ctx) => endpointOf(ctx) };
 export const middleware: Middleware = forKoa(koa);
-// @ts-expect-error: the key is a text
-forKoa({ limit: 1, window: '1m', key: () => 1 });
+// @ts-expect-error: a key is a text or a number
+forKoa({ limit: 1, window: '1m', key: () => ({}) });
 `;

@@ -34,7 +34,13 @@ describe('a policy is completed', () => {
     ],
   ])('%j', (options, expected) => {
     const policy = parsePolicy('p', options, '');
-    expect(policy).toEqual({ name: 'p', algorithm: 'token-bucket', ...expected });
+    expect(policy).toEqual({
+      name: 'p',
+      algorithm: 'token-bucket',
+      overdraft: policy.burst,
+      shadow: false,
+      ...expected,
+    });
     expect(Object.isFrozen(policy)).toBe(true);
   });
 
@@ -73,10 +79,39 @@ describe('C-02 what cannot be used is refused: the field is named and the value 
       { algorithm: 'leaky' },
       'RangeError',
       'algorithm',
-      'must be one of "token-bucket", got "leaky"',
+      'must be one of "token-bucket", "gcra", "fixed-window", "sliding-window", "sliding-log", got "leaky"',
     ],
-    [{ algorithm: 7 }, 'RangeError', 'algorithm', 'must be one of "token-bucket", got 7'],
-    [{ limit: 2 ** 53 - 1 }, 'RangeError', 'burst', 'must be at most 9007199254740 with a window'],
+    [{ algorithm: 7 }, 'RangeError', 'algorithm', '"sliding-log", got 7'],
+    [{ limit: 2 ** 53 - 1 }, 'RangeError', 'limit', 'must be at most 9007199254740 with a window'],
+    [
+      { overdraft: -1 },
+      'RangeError',
+      'overdraft',
+      'must be an integer from 0 to 9007199254735, got',
+    ],
+    [{ overdraft: 2 ** 45 }, 'RangeError', 'overdraft', 'from 0 to 9007199254735, got 35184372088'],
+    [
+      { limit: 0, overdraft: 1 },
+      'RangeError',
+      'overdraft',
+      'must be an integer from 0 to 0, got 1',
+    ],
+    [{ shadow: 'yes' }, 'TypeError', 'shadow', 'must be true or false, got "yes"'],
+    ...(['fixed-window', 'sliding-window', 'sliding-log'] as const).map(
+      (algorithm) =>
+        [
+          { algorithm, burst: 9 },
+          'RangeError',
+          'burst',
+          `must be left out with ${algorithm}, where the limit is the burst, got 9`,
+        ] as [object, string, string, string],
+    ),
+    [
+      { algorithm: 'sliding-log', limit: 70_000 },
+      'RangeError',
+      'limit',
+      'must be at most 10000 with sliding-log, which keeps every call; sliding-window has no such',
+    ],
     [{ burst: 2 ** 50, window: '30d' }, 'RangeError', 'burst', 'must be at most 3474999 with'],
   ])('%j', (change, kind, field, message) => {
     const refused = refusal({ limit: 5, window: '1s', ...change });
@@ -96,7 +131,7 @@ describe('C-02 what cannot be used is refused: the field is named and the value 
       kind: 'TypeError',
       field: 'policies.tenant.max',
       message:
-        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm',
+        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm, overdraft, shadow',
     });
   });
 

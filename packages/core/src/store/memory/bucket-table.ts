@@ -1,10 +1,11 @@
-import { levelAt, type TokenBucketState } from '../../algorithms/token-bucket.js';
-import type { Policy } from '../../policy/policy.js';
-
-/** The state of one bucket, changed in place. Behind `fullAtMs` it is the same as none. */
-export interface Bucket extends TokenBucketState {
+/** One bucket. Behind `idleAtMs` it is the same as none. */
+export interface Bucket {
   readonly key: string;
-  fullAtMs: number;
+  /** What its algorithm keeps. */
+  state: object;
+  idleAtMs: number;
+  /** True where less than half of its burst remained when it was written. */
+  spent: boolean;
 }
 
 /** How many buckets are looked at to find one to forget. */
@@ -14,14 +15,16 @@ const SAMPLE = 8;
  * The buckets of one policy, at most `maxKeys` of them. A bucket that is full again is the same as
  * none, whether `sweep` has already forgotten it or not.
  *
- * A new bucket in a full table takes the place of another: of the next 8 in a round of all, the
- * one nearest to full, since forgetting it gives the least away. So a flood of new keys pushes out
- * its own buckets, and a client that is at its limit stays there.
+ * A new bucket in a full table takes the place of another: one of those that are more than half
+ * full while there are any, and of the next 8 of them in a round the one that is full soonest,
+ * since forgetting it gives the least away. So a flood of new keys pushes out its own buckets, and
+ * clients that are at their limit stay there, however many they are.
  */
 export class BucketTable {
-  readonly #buckets = new Map<string, Bucket>();
+  /** By whether they are spent. */
+  readonly #fresh = new Ring();
+  readonly #spent = new Ring();
   readonly #maxKeys: number;
-  #round: Iterator<Bucket> = this.#buckets.values();
   /** Buckets forgotten before they were full. */
   evicted = 0;
 
@@ -30,85 +33,97 @@ export class BucketTable {
   }
 
   get size(): number {
-    return this.#buckets.size;
+    return this.#fresh.buckets.size + this.#spent.buckets.size;
   }
 
-  /** The bucket of `key`, full or not; undefined where none is held. */
-  get(key: string): Bucket | undefined {
-    return this.#buckets.get(key);
+  /** The bucket of `key`; undefined where there is none, or it was full and is forgotten now. */
+  get(key: string, nowMs: number): Bucket | undefined {
+    const bucket = this.#fresh.buckets.get(key) ?? this.#spent.buckets.get(key);
+    if (bucket === undefined || !isIdle(bucket, nowMs)) return bucket;
+    this.delete(key);
+    return undefined;
   }
 
   /**
    * Writes the bucket of `key`, or forgets it where it is full.
    *
    * @param found what `get` has just given for this key
-   * @param fullAfterMs the time from `nowMs` until it is full
+   * @param idleAfterMs the time from `nowMs` until it is full
+   * @param spent whether less than half of the burst remains
    */
   put(
-    policy: Policy,
     key: string,
     found: Bucket | undefined,
-    level: number,
+    state: object,
     nowMs: number,
-    fullAfterMs: number,
+    idleAfterMs: number,
+    spent: boolean,
   ): void {
-    if (fullAfterMs === 0) {
-      this.#buckets.delete(key);
-    } else if (found === undefined) {
-      if (this.#buckets.size >= this.#maxKeys) this.#makeRoom(policy, nowMs);
-      const { windowMs } = policy;
-      this.#buckets.set(key, { key, level, atMs: nowMs, windowMs, fullAtMs: nowMs + fullAfterMs });
+    if (found === undefined) {
+      if (idleAfterMs === 0) return;
+      if (this.size >= this.#maxKeys) this.#makeRoom(nowMs);
+      const own = copyOf(key);
+      const bucket = { key: own, state, idleAtMs: nowMs + idleAfterMs, spent };
+      this.#ringOf(bucket).buckets.set(own, bucket);
+    } else if (idleAfterMs === 0) {
+      this.delete(key);
     } else {
-      found.level = level;
-      found.atMs = nowMs;
-      found.windowMs = policy.windowMs;
-      found.fullAtMs = nowMs + fullAfterMs;
+      found.state = state;
+      found.idleAtMs = nowMs + idleAfterMs;
+      if (found.spent !== spent) this.move(found, spent);
     }
+  }
+
+  /** Notes that a bucket has become spent, or is so no more. */
+  move(bucket: Bucket, spent: boolean): void {
+    this.#ringOf(bucket).buckets.delete(bucket.key);
+    bucket.spent = spent;
+    this.#ringOf(bucket).buckets.set(bucket.key, bucket);
   }
 
   delete(key: string): void {
-    this.#buckets.delete(key);
+    if (!this.#fresh.buckets.delete(key)) this.#spent.buckets.delete(key);
   }
 
-  clear(): void {
-    this.#buckets.clear();
-  }
-
-  /** Forgets those that are full among the next `count` buckets of the round. */
+  /** Forgets those that are full among the next `count` buckets of each kind. */
   sweep(nowMs: number, count: number): void {
-    for (let i = Math.min(count, this.#buckets.size); i > 0; i--) {
-      const bucket = this.#next();
-      if (bucket === undefined) return;
-      if (isFull(bucket, nowMs)) this.#buckets.delete(bucket.key);
+    for (const ring of [this.#fresh, this.#spent]) {
+      for (let i = Math.min(count, ring.buckets.size); i > 0; i--) {
+        const bucket = ring.next();
+        if (bucket !== undefined && isIdle(bucket, nowMs)) ring.buckets.delete(bucket.key);
+      }
     }
   }
 
-  #makeRoom(policy: Policy, nowMs: number): void {
-    let fullest: Bucket | undefined;
-    let most = -1;
-    for (let i = Math.min(SAMPLE, this.#buckets.size); i > 0; i--) {
-      const bucket = this.#next();
+  #ringOf({ spent }: Bucket): Ring {
+    return spent ? this.#spent : this.#fresh;
+  }
+
+  #makeRoom(nowMs: number): void {
+    const ring = this.#fresh.buckets.size > 0 ? this.#fresh : this.#spent;
+    let soonest: Bucket | undefined;
+    for (let i = Math.min(SAMPLE, ring.buckets.size); i > 0; i--) {
+      const bucket = ring.next();
       if (bucket === undefined) break;
-      if (isFull(bucket, nowMs)) {
-        this.#buckets.delete(bucket.key);
-        return;
-      }
-      const level = levelAt(policy, bucket, nowMs);
-      if (level > most) {
-        most = level;
-        fullest = bucket;
-      }
+      if (soonest === undefined || bucket.idleAtMs < soonest.idleAtMs) soonest = bucket;
+      if (isIdle(bucket, nowMs)) break;
     }
-    if (fullest === undefined) return;
-    this.#buckets.delete(fullest.key);
-    this.evicted++;
+    if (soonest === undefined) return;
+    ring.buckets.delete(soonest.key);
+    if (!isIdle(soonest, nowMs)) this.evicted++;
   }
+}
 
-  /** Goes round all buckets in the order they came; undefined only where there are none. */
-  #next(): Bucket | undefined {
+/** Buckets by key, and a round that visits all of them again and again. */
+class Ring {
+  readonly buckets = new Map<string, Bucket>();
+  #round: Iterator<Bucket> = this.buckets.values();
+
+  /** The next in the order they came; undefined only where there are none. */
+  next(): Bucket | undefined {
     let step = this.#round.next();
     if (step.done) {
-      this.#round = this.#buckets.values();
+      this.#round = this.buckets.values();
       step = this.#round.next();
     }
     return step.done ? undefined : step.value;
@@ -116,6 +131,16 @@ export class BucketTable {
 }
 
 /** As a key in Redis: it is there until the instant of its expiry has passed. */
-export function isFull(bucket: Bucket, nowMs: number): boolean {
-  return nowMs > bucket.fullAtMs;
+function isIdle(bucket: Bucket, nowMs: number): boolean {
+  return nowMs > bucket.idleAtMs;
+}
+
+/**
+ * The same text with characters of its own. A key cut out of a header would keep that whole header
+ * in memory for as long as the bucket lives.
+ */
+function copyOf(key: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of Latin-1 is meant
+  const encoding = /^[\u0000-\u00ff]*$/.test(key) ? 'latin1' : 'utf16le';
+  return Buffer.from(key, encoding).toString(encoding);
 }

@@ -1,22 +1,35 @@
-import { charge, decide, fits, giveBack, levelAt } from '../../algorithms/token-bucket.js';
+import type { AnyRules } from '../../algorithms/algorithm.js';
+import { RULES } from '../../algorithms/rules.js';
+import { decide, fits, levelAt, type TokenBucketState } from '../../algorithms/token-bucket.js';
 import { checkInteger } from '../../arith/integers.js';
 import type { Decision } from '../../decision/decision.js';
-import { checkOptionNames, closed } from '../../errors.js';
+import { checkOptionNames, closed, invalidType } from '../../errors.js';
 import { boundPartitionKey } from '../../key/partition-key.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
-import type { Store } from '../store.js';
-import { BucketTable, isFull } from './bucket-table.js';
+import type { Charge, Store } from '../store.js';
+import { type Bucket, BucketTable } from './bucket-table.js';
 import { startSweeper } from './sweeper.js';
 
 export interface MemoryStoreOptions {
   /**
-   * Most buckets kept for each policy: an integer, at least 1. Default 100,000 (about 20 MB).
-   * Where a policy has more, those nearest to full are forgotten first.
+   * Most buckets kept for each policy: an integer, at least 1. Default 100,000, which is about 20 MB
+   * with keys of some 20 characters and at most about 60 MB with the longest; a sliding log adds up
+   * to 32 bytes for each call of its window. Where a policy has more, the fullest are forgotten first.
    */
   maxKeys?: number;
   /** For tests. Default: this process's monotonic clock. */
   clock?: Clock;
+}
+
+/** A bucket that was looked up. */
+interface Found {
+  readonly table: BucketTable;
+  readonly key: string;
+  readonly bucket: Bucket | undefined;
+  readonly rules: AnyRules;
+  /** The bucket as its rules read it. */
+  readonly view: unknown;
 }
 
 /**
@@ -34,7 +47,13 @@ export class MemoryStore implements Store {
   #closed = false;
 
   constructor(options: MemoryStoreOptions = {}) {
+    if (typeof options !== 'object' || options === null) {
+      throw invalidType('options', 'an object', options);
+    }
     checkOptionNames('', options, ['maxKeys', 'clock']);
+    if (options.clock !== undefined && typeof options.clock?.nowMs !== 'function') {
+      throw invalidType('clock', 'an object with nowMs()', options.clock);
+    }
     this.#maxKeys = checkInteger('maxKeys', options.maxKeys ?? 100_000, 1);
     this.#clock = options.clock ?? monotonicClock;
     this.#lastTable = new BucketTable(this.#maxKeys);
@@ -52,21 +71,36 @@ export class MemoryStore implements Store {
   }
 
   tryConsume(policy: Policy, partitionKey: string, cost: number): Decision {
+    if (policy.algorithm !== 'token-bucket') return this.#consumeOne(policy, partitionKey, cost);
+    // The rules of the token bucket once more, without the objects between them: most calls are
+    // these. The random histories hold both ways to the same decisions.
     if (this.#closed) throw closed('store');
     const nowMs = this.#clock.nowMs();
     const table = policy === this.#lastPolicy ? this.#lastTable : this.#tableOf(policy);
     const key = boundPartitionKey(partitionKey);
-    const found = table.get(key);
-    const state = found === undefined || isFull(found, nowMs) ? undefined : found;
+    const bucket = table.get(key, nowMs);
+    const state = bucket?.state as TokenBucketState | undefined;
     const level = levelAt(policy, state, nowMs);
-    const allowed = fits(policy, level, cost);
-    const left = allowed ? charge(policy, level, cost) : level;
-    const decision = decide(policy, left, cost, allowed, 'memory');
-    // A look and a denial change nothing. But a clock that stepped back starts anew from here, else
-    // its clients would have to wait out the whole step.
-    const steppedBack = state !== undefined && nowMs < state.atMs;
-    if (cost > 0 && (allowed || steppedBack)) {
-      table.put(policy, key, found, left, nowMs, decision.resetAfterMs);
+    const fitted = fits(policy, level, cost);
+    const left = fitted ? level - cost * policy.windowMs : level;
+    const decision = decide(policy, left, cost, fitted, nowMs, 'memory');
+    if (cost > 0 && (fitted || (state !== undefined && nowMs < state.atMs))) {
+      const { windowMs } = policy;
+      const { resetAfterMs, remaining } = decision;
+      const spent = remaining * 2 < policy.burst;
+      if (state === undefined || resetAfterMs === 0) {
+        const missing = policy.burst * windowMs - left;
+        const next = { missing, atMs: nowMs, windowMs, debt: left < 0 };
+        table.put(key, bucket, next, nowMs, resetAfterMs, spent);
+      } else {
+        state.missing = policy.burst * windowMs - left;
+        state.atMs = nowMs;
+        state.windowMs = windowMs;
+        state.debt = left < 0;
+        const held = bucket as Bucket;
+        held.idleAtMs = nowMs + resetAfterMs;
+        if (held.spent !== spent) table.move(held, spent);
+      }
     }
     return decision;
   }
@@ -75,21 +109,43 @@ export class MemoryStore implements Store {
     return this.tryConsume(policy, key, cost);
   }
 
-  async refund(policy: Policy, partitionKey: string, cost: number): Promise<Decision> {
-    if (this.#closed) throw closed('store');
-    const nowMs = this.#clock.nowMs();
-    const key = boundPartitionKey(partitionKey);
-    const table = this.#tables.get(policy.name);
-    const found = table?.get(key);
-    const state = found === undefined || isFull(found, nowMs) ? undefined : found;
-    const level = giveBack(policy, levelAt(policy, state, nowMs), cost);
-    const decision = decide(policy, level, 0, true, 'memory');
-    if (cost > 0) table?.put(policy, key, found, level, nowMs, decision.resetAfterMs);
-    return decision;
+  tryConsumeAll(charges: readonly Charge[]): readonly Decision[] {
+    const nowMs = this.#now();
+    const found = charges.map(({ policy, key }) => this.#find(policy, key, nowMs));
+    const fitting = charges.map(({ policy, cost }, i) => {
+      const { rules, view } = found[i] as Found;
+      return rules.fits(policy, view, cost, nowMs);
+    });
+    const allowed = charges.every(({ policy }, i) => fitting[i] || policy.shadow);
+    return charges.map((charge, i) =>
+      this.#conclude(charge, found[i] as Found, fitting[i] as boolean, allowed, nowMs),
+    );
+  }
+
+  async consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
+    return this.tryConsumeAll(charges);
+  }
+
+  async refund(
+    policy: Policy,
+    partitionKey: string,
+    permits: number,
+    takenAtMs: number | undefined,
+  ): Promise<Decision> {
+    return this.#change(policy, partitionKey, permits, (rules, view, nowMs) =>
+      rules.giveBack(policy, view, permits, nowMs, takenAtMs),
+    );
+  }
+
+  async overcharge(policy: Policy, partitionKey: string, permits: number): Promise<Decision> {
+    return this.#change(policy, partitionKey, permits, (rules, view, nowMs) =>
+      rules.overcharge(policy, view, permits, nowMs),
+    );
   }
 
   async reset(policy: Policy, key: string): Promise<void> {
-    this.#tables.get(policy.name)?.delete(boundPartitionKey(key));
+    if (this.#closed) throw closed('store');
+    this.#tableOf(policy).delete(boundPartitionKey(key));
   }
 
   async close(): Promise<void> {
@@ -105,9 +161,82 @@ export class MemoryStore implements Store {
     for (const table of this.#tables.values()) table.sweep(nowMs, count);
   }
 
+  #consumeOne(policy: Policy, key: string, cost: number): Decision {
+    return this.tryConsumeAll([{ policy, key, cost }])[0] as Decision;
+  }
+
+  /** Charges where all is allowed and this one fits, and answers. */
+  #conclude(
+    { policy, cost }: Charge,
+    found: Found,
+    fitting: boolean,
+    allowed: boolean,
+    nowMs: number,
+  ): Decision {
+    const { rules, bucket } = found;
+    let { view } = found;
+    if (cost > 0 && fitting && allowed) {
+      view = this.#write(policy, found, rules.charge(policy, view, cost, nowMs), nowMs);
+    } else if (cost > 0 && bucket !== undefined && rules.steppedBack(bucket.state, nowMs)) {
+      // A clock that stepped back starts anew from here, else its clients would wait it out.
+      view = this.#write(policy, found, rules.restart(policy, view, nowMs), nowMs);
+    }
+    const facts = rules.facts(policy, view, cost, nowMs);
+    return rules.decide(policy, facts, cost, fitting, nowMs, 'memory');
+  }
+
+  #change(
+    policy: Policy,
+    partitionKey: string,
+    permits: number,
+    change: (rules: AnyRules, view: unknown, nowMs: number) => object,
+  ): Decision {
+    const nowMs = this.#now();
+    const found = this.#find(policy, partitionKey, nowMs);
+    const { rules } = found;
+    const view =
+      permits > 0
+        ? this.#write(policy, found, change(rules, found.view, nowMs), nowMs)
+        : found.view;
+    return this.#look(policy, rules, view, nowMs);
+  }
+
+  /** Writes a state, and gives what reading it gives. */
+  #write(
+    policy: Policy,
+    { table, key, bucket, rules }: Found,
+    state: object,
+    nowMs: number,
+  ): unknown {
+    const view = rules.read(policy, state, nowMs);
+    const { remaining } = this.#look(policy, rules, view, nowMs);
+    const idleAfterMs = rules.idleAfterMs(policy, state, nowMs);
+    table.put(key, bucket, state, nowMs, idleAfterMs, remaining * 2 < policy.burst);
+    return view;
+  }
+
+  #look(policy: Policy, rules: AnyRules, view: unknown, nowMs: number): Decision {
+    return rules.decide(policy, rules.facts(policy, view, 0, nowMs), 0, true, nowMs, 'memory');
+  }
+
+  #find(policy: Policy, partitionKey: string, nowMs: number): Found {
+    const table = this.#tableOf(policy);
+    const key = boundPartitionKey(partitionKey);
+    const bucket = table.get(key, nowMs);
+    const rules = RULES[policy.algorithm];
+    return { table, key, bucket, rules, view: rules.read(policy, bucket?.state, nowMs) };
+  }
+
+  #now(): number {
+    if (this.#closed) throw closed('store');
+    return this.#clock.nowMs();
+  }
+
+  /** A name may be used with several algorithms, one after the other: their states differ. */
   #tableOf(policy: Policy): BucketTable {
-    const table = this.#tables.get(policy.name) ?? new BucketTable(this.#maxKeys);
-    this.#tables.set(policy.name, table);
+    const name = `${policy.name}:${policy.algorithm}`;
+    const table = this.#tables.get(name) ?? new BucketTable(this.#maxKeys);
+    this.#tables.set(name, table);
     this.#lastPolicy = policy;
     this.#lastTable = table;
     return table;

@@ -3,10 +3,16 @@ import { encodePartitionKey } from '../../key/partition-key.js';
 import type { Policy } from '../../policy/policy.js';
 
 /**
- * The layout of a bucket's value: part of its key, so that a release with another layout neither
- * misreads nor overwrites what replicas of an older one still use.
+ * The layout of a bucket's value: part of its key, so that neither another algorithm under the same
+ * name nor a release with another layout misreads or overwrites what others still use.
  */
-const LAYOUT = { 'token-bucket': 'tb1' } as const;
+const LAYOUT = {
+  'token-bucket': 'tb1',
+  gcra: 'gc1',
+  'fixed-window': 'fw1',
+  'sliding-window': 'sw1',
+  'sliding-log': 'sl1',
+} as const;
 
 /** Short, and without what would move the hash tag. */
 const PREFIX = /^[A-Za-z0-9_.:-]{1,64}$/;

@@ -9,12 +9,11 @@ export interface RedisClient {
   readonly isCluster?: boolean;
   evalsha(sha1: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
-  del(key: string): Promise<number>;
 }
 
 /** @throws TypeError where `client` is not such a client */
 export function checkClient(client: unknown): asserts client is RedisClient {
-  const methods = ['evalsha', 'eval', 'del'] as const;
+  const methods = ['evalsha', 'eval'] as const;
   const found = typeof client === 'object' && client !== null ? client : {};
   if (methods.every((name) => typeof (found as Record<string, unknown>)[name] === 'function'))
     return;

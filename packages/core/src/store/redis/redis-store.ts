@@ -1,12 +1,14 @@
 import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, closed, storeFailed } from '../../errors.js';
-import { type Policy, samePolicy } from '../../policy/policy.js';
-import type { Store } from '../store.js';
-import { Batch, type Check } from './batch.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Charge, Store } from '../store.js';
+import type { Batch } from './batch.js';
 import { bucketKey, checkPrefix } from './bucket-key.js';
+import { ChecksBatch, type Question } from './checks-batch.js';
 import { checkClient, type RedisClient } from './client.js';
-import { runScript, type Script } from './script.js';
-import { tokenBucket } from './scripts.generated.js';
+import { PlainBatch, type PlainCheck } from './plain-batch.js';
+import { ScriptRunner, type Scripts } from './script.js';
+import { checks, plainChecks } from './scripts.generated.js';
 
 export interface RedisStoreOptions {
   /**
@@ -18,18 +20,12 @@ export interface RedisStoreOptions {
 
 /** What tests put in place of the server's clock. */
 export interface ScriptSource {
-  readonly tokenBucket: Script;
+  readonly scripts: Scripts;
   /** Appended to the arguments of every call. */
   extraArgs(): number[];
 }
 
-const SERVER_CLOCK: ScriptSource = { tokenBucket, extraArgs: () => [] };
-
-/**
- * Most buckets of one call. A longer one would keep the server from its other clients, and this
- * process idle meanwhile: of several calls, one is settled while the server works on the next.
- */
-const MAX_BATCH = 128;
+const SERVER_CLOCK: ScriptSource = { scripts: { plainChecks, checks }, extraArgs: () => [] };
 
 /**
  * Buckets in Redis: one quota for all replicas, decided by the server's clock.
@@ -41,10 +37,9 @@ export class RedisStore implements Store {
   readonly #client: RedisClient;
   readonly #prefix: string;
   readonly #source: ScriptSource;
-  /** By name: the policies of checks that wait, in their first copy. */
-  readonly #policies = new Map<string, Policy>();
   /** By partition key on a Cluster, else a single one under the empty text. */
-  #batches = new Map<string, Batch>();
+  #batches = new Map<string, PlainBatch | ChecksBatch>();
+  readonly #runner: ScriptRunner;
   readonly #inFlight = new Set<Promise<void>>();
   #scheduled = false;
   #closed = false;
@@ -57,6 +52,7 @@ export class RedisStore implements Store {
     checkClient(client);
     checkOptionNames('', options, ['prefix']);
     this.#client = client;
+    this.#runner = new ScriptRunner(client);
     this.#prefix = checkPrefix(options.prefix ?? 'rl');
     this.#source = source;
   }
@@ -68,24 +64,45 @@ export class RedisStore implements Store {
 
   consume(policy: Policy, partitionKey: string, cost: number): Promise<Decision> {
     if (this.#closed) return Promise.reject(closed('store'));
+    const group = this.#groupOf(partitionKey);
+    if (policy.algorithm !== 'token-bucket' || this.#batches.get(group) instanceof ChecksBatch) {
+      return this.#askOne('consume', policy, partitionKey, cost);
+    }
     return new Promise((resolve, reject) => {
-      this.#join(policy, partitionKey, { cost, resolve, reject, next: undefined });
+      this.#joinPlain(group, policy, partitionKey, { cost, resolve, reject, next: undefined });
     });
   }
 
-  refund(policy: Policy, partitionKey: string, cost: number): Promise<Decision> {
-    return this.consume(policy, partitionKey, -cost);
+  tryConsumeAll(): undefined {
+    return this.tryConsume();
+  }
+
+  async consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
+    const groups = new Map<string, Charge[]>();
+    for (const charge of charges) {
+      const group = this.#groupOf(charge.key);
+      groups.set(group, [...(groups.get(group) ?? []), charge]);
+    }
+    if (groups.size === 1) return this.#ask('consume', charges);
+    const decisions = await this.#consumeInTurn([...groups.values()]);
+    return charges.map((charge) => decisions.get(charge) as Decision);
+  }
+
+  refund(
+    policy: Policy,
+    partitionKey: string,
+    permits: number,
+    takenAtMs: number | undefined,
+  ): Promise<Decision> {
+    return this.#askOne('refund', policy, partitionKey, permits, takenAtMs);
+  }
+
+  overcharge(policy: Policy, partitionKey: string, permits: number): Promise<Decision> {
+    return this.#askOne('overcharge', policy, partitionKey, permits);
   }
 
   async reset(policy: Policy, partitionKey: string): Promise<void> {
-    if (this.#closed) throw closed('store');
-    // What was asked for before goes out before.
-    this.#flush();
-    try {
-      await this.#client.del(bucketKey(this.#prefix, policy, partitionKey));
-    } catch (error) {
-      throw storeFailed('reset the bucket', error);
-    }
+    await this.#askOne('reset', policy, partitionKey, 0);
   }
 
   /** Sends what waits and resolves when all is answered. The client stays open: it is the app's. */
@@ -95,32 +112,94 @@ export class RedisStore implements Store {
     await Promise.all(this.#inFlight);
   }
 
-  #join(policy: Policy, partitionKey: string, check: Check): void {
-    const known = this.#knownPolicy(policy);
-    const group = this.#client.isCluster ? partitionKey : '';
-    let batch = this.#batches.get(group);
-    if (batch === undefined) {
-      batch = new Batch();
-      this.#batches.set(group, batch);
+  /** On a Cluster the keys of one call share a slot: one hash tag is sure to. */
+  #groupOf(partitionKey: string): string {
+    return this.#client.isCluster ? partitionKey : '';
+  }
+
+  /**
+   * Charges groups of buckets that no one script can reach, one after the other. Where one is
+   * denied, what the groups before it were charged is put back and those behind it are only looked
+   * at: for a moment briefly too strict, never too generous.
+   */
+  async #consumeInTurn(groups: readonly Charge[][]): Promise<Map<Charge, Decision>> {
+    const decisions = new Map<Charge, Decision>();
+    const note = (group: readonly Charge[], answers: readonly Decision[]) => {
+      group.forEach((charge, i) => {
+        decisions.set(charge, answers[i] as Decision);
+      });
+      return answers.every(({ allowed }) => allowed);
+    };
+    let denied = false;
+    const charged: Charge[] = [];
+    for (const group of groups) {
+      const answers = await this.#ask(denied ? 'look' : 'consume', group);
+      if (!note(group, answers)) denied = true;
+      else if (!denied) charged.push(...group);
     }
-    batch.add(known, partitionKey, check);
-    if (batch.size >= MAX_BATCH) {
+    if (denied) await Promise.all(charged.map((charge) => this.#putBack(charge, decisions)));
+    return decisions;
+  }
+
+  async #putBack(charge: Charge, decisions: Map<Charge, Decision>): Promise<void> {
+    const { policy, key, cost } = charge;
+    const taken = decisions.get(charge) as Decision;
+    if (taken.wouldDeny || cost === 0) return;
+    decisions.set(charge, await this.refund(policy, key, cost, taken.decidedAtMs));
+  }
+
+  async #askOne(
+    what: Question['what'],
+    policy: Policy,
+    key: string,
+    cost: number,
+    takenAtMs?: number,
+  ): Promise<Decision> {
+    return (await this.#ask(what, [{ policy, key, cost }], takenAtMs))[0] as Decision;
+  }
+
+  /** @param charges all of one group */
+  #ask(
+    what: Question['what'],
+    charges: readonly Charge[],
+    takenAtMs?: number,
+  ): Promise<readonly Decision[]> {
+    if (this.#closed) return Promise.reject(closed('store'));
+    return new Promise((resolve, reject) => {
+      const group = this.#groupOf((charges[0] as Charge).key);
+      const question = { what, charges, takenAtMs, resolve, reject };
+      const held = this.#batches.get(group);
+      if (held instanceof ChecksBatch && held.add(question)) return this.#added(group, held);
+      if (held !== undefined) this.#send(held);
+      const batch = new ChecksBatch();
+      batch.add(question);
+      this.#batches.set(group, batch);
+      this.#added(group, batch);
+    });
+  }
+
+  #joinPlain(group: string, policy: Policy, partitionKey: string, check: PlainCheck): void {
+    const held = this.#batches.get(group) as PlainBatch | undefined;
+    if (held?.add(policy, partitionKey, check)) {
+      this.#added(group, held);
+      return;
+    }
+    if (held !== undefined) this.#send(held);
+    const batch = new PlainBatch();
+    batch.add(policy, partitionKey, check);
+    this.#batches.set(group, batch);
+    this.#added(group, batch);
+  }
+
+  /** A batch is sent when it has grown enough, else at the end of this turn. */
+  #added(group: string, batch: PlainBatch | ChecksBatch): void {
+    if (batch.isFull) {
       this.#batches.delete(group);
       this.#send(batch);
     } else if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     }
-  }
-
-  /** The one object for policies of this name and these values; others of the name go out first. */
-  #knownPolicy(policy: Policy): Policy {
-    const known = this.#policies.get(policy.name);
-    if (known === policy) return policy;
-    if (known !== undefined && samePolicy(known, policy)) return known;
-    if (known !== undefined) this.#flush();
-    this.#policies.set(policy.name, policy);
-    return policy;
   }
 
   #flush(): void {
@@ -140,7 +219,7 @@ export class RedisStore implements Store {
     try {
       const { keys, args } = batch.call((policy, key) => bucketKey(this.#prefix, policy, key));
       args.push(...this.#source.extraArgs());
-      batch.settle(await runScript(this.#client, this.#source.tokenBucket, keys, args));
+      batch.settle(await this.#runner.run(this.#source.scripts[batch.script], keys, args));
     } catch (error) {
       batch.fail(storeFailed('decide', error));
     }

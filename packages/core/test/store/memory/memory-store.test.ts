@@ -29,19 +29,39 @@ describe('the number of keys is bounded (G7)', () => {
     expect(store.size).toBe(100_000);
     expect(store.evicted).toBe(900_000);
     await store.close();
-  });
+  }, 60_000);
 
-  it('D-02 a client at its limit is not pushed out by fresh keys, and a new one is served', async () => {
+  it.each([
+    [100, 1],
+    [100, 60],
+    [1000, 900],
+  ])(
+    'D-02 of %i keys, %i at their limit are not pushed out by fresh ones',
+    async (maxKeys, count) => {
+      const store = memoryStore({ maxKeys, clock: new ManualClock() });
+      const spent = Array.from({ length: count }, (_, i) => `spent-${i}`);
+      for (const key of spent) store.tryConsume(FIVE_A_MINUTE, key, 5);
+      for (let i = 0; i < 20 * maxKeys; i++) store.tryConsume(FIVE_A_MINUTE, `fresh-${i}`, 1);
+      const denied = spent.filter((key) => !store.tryConsume(FIVE_A_MINUTE, key, 1).allowed);
+      expect(denied).toEqual(spent);
+      expect(store.size).toBe(maxKeys);
+      expect(store.tryConsume(FIVE_A_MINUTE, 'honest', 1)).toMatchObject({
+        allowed: true,
+        remaining: 4,
+      });
+      await store.close();
+    },
+  );
+
+  it('where all are at their limit, the one that is full soonest makes room', async () => {
     const clock = new ManualClock();
-    const store = memoryStore({ maxKeys: 100, clock });
-    for (let i = 0; i < 5; i++) store.tryConsume(FIVE_A_MINUTE, 'A', 1);
-    expect(store.tryConsume(FIVE_A_MINUTE, 'A', 1).allowed).toBe(false);
-    for (let i = 0; i < 1000; i++) store.tryConsume(FIVE_A_MINUTE, `fresh-${i}`, 1);
-    expect(store.tryConsume(FIVE_A_MINUTE, 'A', 1).allowed).toBe(false);
-    expect(store.tryConsume(FIVE_A_MINUTE, 'honest', 1)).toMatchObject({
-      allowed: true,
-      remaining: 4,
-    });
+    const store = memoryStore({ maxKeys: 2, clock });
+    store.tryConsume(FIVE_A_MINUTE, 'first', 5);
+    clock.advance(1000);
+    store.tryConsume(FIVE_A_MINUTE, 'second', 5);
+    store.tryConsume(FIVE_A_MINUTE, 'third', 5);
+    expect(store.tryConsume(FIVE_A_MINUTE, 'second', 1).allowed).toBe(false);
+    expect(store.evicted).toBe(1);
     await store.close();
   });
 
@@ -145,6 +165,11 @@ describe('in a process of its own', () => {
     expect(grown).toBeLessThan(20 * 2 ** 20);
   });
 
+  it('a key cut out of a header does not keep the header', async () => {
+    const { grown } = await runFixture<Record<string, number>>('cut-keys.mjs');
+    expect(grown).toBeLessThan(20 * 2 ** 20);
+  });
+
   it('M-02 no request context stays reachable', async () => {
     const found = await runFixture<Record<string, number>>('request-contexts.mjs');
     expect(found.reachable).toBe(0);
@@ -169,7 +194,9 @@ describe('a closed store', () => {
     expect(store.size).toBe(0);
     expect(() => store.tryConsume(FIVE_A_MINUTE, 'k', 1)).toThrow('the store is closed');
     await expect(store.consume(FIVE_A_MINUTE, 'k', 1)).rejects.toMatchObject({ code: 'RL_CLOSED' });
-    await expect(store.refund(FIVE_A_MINUTE, 'k', 1)).rejects.toMatchObject({ code: 'RL_CLOSED' });
+    await expect(store.refund(FIVE_A_MINUTE, 'k', 1, undefined)).rejects.toMatchObject({
+      code: 'RL_CLOSED',
+    });
   });
 });
 
@@ -178,6 +205,8 @@ describe('bad options are refused', () => {
     [{ maxKeys: 0 }, 'maxKeys must be an integer of at least 1, got 0'],
     [{ maxKeys: '10' }, 'maxKeys must be an integer of at least 1, got "10"'],
     [{ maxSize: 10 }, 'maxSize is not an option; the options are maxKeys, clock'],
+    [null, 'options must be an object, got null'],
+    [{ clock: {} }, 'clock must be an object with nowMs(), got an object'],
   ])('%j', (options, message) => {
     expect(() => memoryStore(options as never)).toThrow(message);
   });

@@ -36,12 +36,23 @@ describe.each([
       [true, 0],
       [false, 0],
     ]);
-    expect(await store.refund(HOURLY, 'k', 2)).toMatchObject({ remaining: 2, origin: 'store' });
+    expect(await store.refund(HOURLY, 'k', 2, undefined)).toMatchObject({
+      remaining: 2,
+      origin: 'store',
+    });
     await store.reset(HOURLY, 'k');
     expect(await store.consume(HOURLY, 'k', 1)).toMatchObject({ remaining: 4 });
     expect(Object.getOwnPropertyNames(client).sort()).toEqual(own);
     expect(Object.getOwnPropertyNames(Object.getPrototypeOf(client)).sort()).toEqual(inherited);
     await store.close();
+    await client.quit();
+  });
+
+  it('takes the numbers of a client that gives texts', async () => {
+    const client = new Client(shared.url, { stringNumbers: true });
+    const store = redisStore(client, { prefix: `${shared.prefix}texts${version}` });
+    expect(await store.consume(HOURLY, 'k', 2)).toMatchObject({ allowed: true, remaining: 3 });
+    expect(await store.consume(HOURLY, 'k', 4)).toMatchObject({ allowed: false, remaining: 3 });
     await client.quit();
   });
 
@@ -115,7 +126,7 @@ describe('keys', () => {
     const policy = parsePolicy('none', { limit: 2, window: '1h' }, '');
     await shared.store.consume(policy, 'k', 0);
     await shared.store.consume(policy, 'k', 3);
-    await shared.store.refund(policy, 'k', 1);
+    await shared.store.refund(policy, 'k', 1, undefined);
     expect(await shared.client.exists(`${shared.prefix}:{k}:none:tb1`)).toBe(0);
   });
 
@@ -147,18 +158,18 @@ describe('keys', () => {
 
 describe('faults', () => {
   /** The real client with one of its methods replaced: the only way to have a wrong answer. */
-  const faulty = (evalsha: RedisClient['evalsha']): RedisClient => ({
-    evalsha,
-    eval: (...args) => shared.client.eval(...args),
-    del: (key) => shared.client.del(key),
+  const faulty = (answer: RedisClient['evalsha']): RedisClient => ({
+    evalsha: answer,
+    eval: answer,
   });
 
   it.each([
     ['nothing', null],
     ['no numbers', []],
-    ['too many numbers', [-1, 0]],
-    ['a fraction', [0.5]],
-    ['a text', ['1']],
+    ['too many numbers', [1_700_000_000_000, -1, 0]],
+    ['too few numbers', [1_700_000_000_000]],
+    ['a fraction', [1_700_000_000_000, 0.5]],
+    ['a text', [1_700_000_000_000, 'OK']],
   ])('a reply of %s fails the check, and says so', async (_, reply) => {
     const store = redisStore(faulty(async () => reply));
     const error = await store.consume(HOURLY, 'k', 1).catch((e: unknown) => e);
@@ -197,11 +208,18 @@ describe('faults', () => {
   });
 
   it('reset says when the store fails', async () => {
-    const client = { ...faulty(async () => null), del: () => Promise.reject(new Error('LOADING')) };
-    await expect(redisStore(client).reset(HOURLY, 'k')).rejects.toMatchObject({
+    const store = redisStore(faulty(() => Promise.reject(new Error('LOADING'))));
+    await expect(store.reset(HOURLY, 'k')).rejects.toMatchObject({
       code: 'RL_STORE_FAILED',
-      message: 'the store could not reset the bucket: LOADING',
+      message: 'the store could not decide: LOADING',
     });
+  });
+
+  it('every check of a failed call is rejected, however many of one bucket', async () => {
+    const store = redisStore(faulty(() => Promise.reject(new Error('down'))));
+    const asked = Array.from({ length: 3000 }, (_, i) => store.consume(HOURLY, 'k', 1 + (i % 2)));
+    const results = await Promise.allSettled(asked);
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3000);
   });
 });
 

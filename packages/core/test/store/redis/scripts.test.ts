@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parsePolicy } from '../../../src/policy/policy.js';
+import { ALGORITHMS, parsePolicy } from '../../../src/policy/policy.js';
 import type { RedisClient } from '../../../src/store/redis/client.js';
 import { redisStore } from '../../../src/store/redis/redis-store.js';
-import { tokenBucket } from '../../../src/store/redis/scripts.generated.js';
+import { checks, plainChecks } from '../../../src/store/redis/scripts.generated.js';
 import { commandCalls, openOwn } from '../../support/redis.js';
 
 const FIVE = parsePolicy('five', { limit: 5, window: '1h' }, '');
@@ -19,9 +19,21 @@ beforeEach(async () => {
 });
 
 describe('script identity', () => {
-  it('the digest is that of the text, here and on the server', async () => {
-    expect(createHash('sha1').update(tokenBucket.text).digest('hex')).toBe(tokenBucket.sha1);
-    expect(await own.client.script('LOAD', tokenBucket.text)).toBe(tokenBucket.sha1);
+  it.each([
+    ['plainChecks', plainChecks],
+    ['checks', checks],
+  ])('the digest of %s is that of its text, here and on the server', async (_, script) => {
+    expect(createHash('sha1').update(script.text).digest('hex')).toBe(script.sha1);
+    expect(await own.client.script('LOAD', script.text)).toBe(script.sha1);
+  });
+
+  it('the first call brings the text, later ones the digest', async () => {
+    const store = redisStore(own.client, { prefix: 'first' });
+    await store.consume(FIVE, 'k', 1);
+    await store.consume(FIVE, 'k', 1);
+    await store.refund(FIVE, 'k', 1, undefined);
+    await store.refund(FIVE, 'k', 1, undefined);
+    expect(await commandCalls(own.client)).toMatchObject({ eval: 2, evalsha: 2 });
   });
 });
 
@@ -114,6 +126,28 @@ describe('checks of one turn of the event loop go out together', () => {
     expect([before.remaining, after.remaining]).toEqual([0, 4]);
   });
 
+  it('also where the server has lost its scripts', async () => {
+    await own.store.consume(FIVE, 'k', 0);
+    await own.store.reset(FIVE, 'k');
+    await own.client.script('FLUSH');
+    const [before, , after] = await Promise.all([
+      own.store.consume(FIVE, 'k', 5),
+      own.store.reset(FIVE, 'k'),
+      own.store.consume(FIVE, 'k', 1),
+    ]);
+    expect([before.remaining, after.remaining]).toEqual([0, 4]);
+  });
+
+  it('many costs of one bucket in one turn are several calls, all answered', async () => {
+    const policy = parsePolicy('costs', { limit: 40_000, window: '365d' }, '');
+    const asked = Array.from({ length: 20_000 }, (_, i) =>
+      own.store.consume(policy, 'k', 1 + (i % 2)),
+    );
+    const decisions = await Promise.all(asked);
+    expect(decisions.at(-1)).toMatchObject({ allowed: true, remaining: 10_000 });
+    expect((await commandCalls(own.client)).evalsha).toBeGreaterThanOrEqual(19);
+  });
+
   it('policies of one name and other values are not mixed in one entry', async () => {
     const larger = parsePolicy('five', { limit: 50, window: '1h' }, '');
     const [first, second, third] = await Promise.all([
@@ -122,7 +156,8 @@ describe('checks of one turn of the event loop go out together', () => {
       own.store.consume(FIVE, 'k', 1),
     ]);
     expect([first.limit, second.limit, third.limit]).toEqual([5, 50, 5]);
-    expect([first.allowed, second.allowed, third.allowed]).toEqual([true, false, false]);
+    expect([first.allowed, second.allowed, third.allowed]).toEqual([true, true, false]);
+    expect(second.remaining).toBe(44);
   });
 
   it('more buckets than one call should hold are several calls', async () => {
@@ -151,8 +186,10 @@ describe('on a Cluster', () => {
           note(count, args);
           return client.evalsha(sha1, count, ...args);
         },
-        eval: (text, count, ...args) => client.eval(text, count, ...args),
-        del: (key) => client.del(key),
+        eval: (text, count, ...args) => {
+          note(count, args);
+          return client.eval(text, count, ...args);
+        },
       },
     };
   }
@@ -178,14 +215,27 @@ describe('on a Cluster', () => {
   it('every key the script touches is in KEYS', async () => {
     const monitor = await own.client.monitor();
     const touched: string[] = [];
+    let done = false;
     monitor.on('monitor', (_time: string, args: string[], source: string) => {
+      if (args[1] === 'done') done = true;
       if (source === 'lua') touched.push(...args.slice(1).filter((arg) => arg.startsWith('rl:')));
     });
     const spy = cluster(own.client);
     const store = redisStore(spy.client);
     await Promise.all(['a', 'b', 'c'].map((key) => store.consume(FIVE, key, 1)));
-    await Promise.all(['a', 'b', 'c'].map((key) => store.refund(FIVE, key, 1)));
-    await expect.poll(() => touched.length).toBe(12);
+    await Promise.all(['a', 'b', 'c'].map((key) => store.refund(FIVE, key, 1, undefined)));
+    for (const algorithm of ALGORITHMS) {
+      const policy = parsePolicy(algorithm, { algorithm, limit: 5, window: '1h' }, '');
+      await store.consumeAll([
+        { policy, key: 'd', cost: 2 },
+        { policy: FIVE, key: 'd', cost: 1 },
+      ]);
+      await store.overcharge(policy, 'd', 1);
+      await store.reset(policy, 'd');
+    }
+    await own.client.echo('done');
+    await expect.poll(() => done).toBe(true);
+    expect(touched.some((key) => key.includes(':sliding-log:'))).toBe(true);
     expect(new Set(touched)).toEqual(new Set(spy.calls.flat()));
     monitor.disconnect();
   });

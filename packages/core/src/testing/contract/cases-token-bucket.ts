@@ -1,33 +1,8 @@
-import { MAX_AMOUNT } from '../../src/arith/integers.js';
-import type { PolicyOptions } from '../../src/policy/policy.js';
-
-/** One call and what must come of it. Fields that are left out are not compared. */
-export interface Step {
-  /** Milliseconds since the start of the case; may go back. */
-  readonly atMs: number;
-  readonly do?: 'consume' | 'peek' | 'refund' | 'reset';
-  /** Default 1. */
-  readonly cost?: number;
-  /** Repeats the call; all must come out the same but for `remaining`, which is the last one's. */
-  readonly times?: number;
-  readonly allowed?: boolean;
-  readonly remaining?: number;
-  readonly retryAfterMs?: number | undefined;
-  readonly refillAfterMs?: number | undefined;
-  readonly resetAfterMs?: number;
-}
-
-export interface Case {
-  readonly name: string;
-  readonly policy: PolicyOptions;
-  readonly steps: readonly Step[];
-}
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+import { MAX_AMOUNT } from '../../arith/integers.js';
+import { type Case, DAY, HOUR } from './case.js';
 
 /** Token bucket, by hand: refill limit ÷ window, a full bucket holds the burst, starts full. */
-export const CASES: readonly Case[] = [
+export const TOKEN_BUCKET_CASES: readonly Case[] = [
   {
     name: 'a new bucket is full, and empties one permit at a time',
     policy: { limit: 3, window: '3s' },
@@ -247,6 +222,33 @@ export const CASES: readonly Case[] = [
       { atMs: 0, allowed: false, retryAfterMs: 1, resetAfterMs: MAX_AMOUNT },
       { atMs: 3, cost: 4, allowed: false, remaining: 3, retryAfterMs: 1 },
       { atMs: 3, cost: 3, allowed: true, remaining: 0 },
+    ],
+  },
+  {
+    name: 'settle below zero: later calls wait for it, down to the overdraft and no further',
+    policy: { limit: 10, window: '10s', overdraft: 5 },
+    steps: [
+      { atMs: 0, cost: 8, allowed: true, remaining: 2 },
+      {
+        atMs: 0,
+        do: 'overcharge',
+        cost: 4,
+        remaining: 0,
+        refillAfterMs: 3000,
+        resetAfterMs: 12_000,
+      },
+      { atMs: 0, allowed: false, remaining: 0, retryAfterMs: 3000 },
+      { atMs: 0, do: 'overcharge', cost: 100, refillAfterMs: 6000, resetAfterMs: 15_000 },
+      { atMs: 5999, allowed: false, retryAfterMs: 1 },
+      { atMs: 6000, allowed: true, remaining: 0 },
+    ],
+  },
+  {
+    name: 'an overdraft of 0 settles to an empty bucket at most',
+    policy: { limit: 10, window: '10s', overdraft: 0 },
+    steps: [
+      { atMs: 0, do: 'overcharge', cost: 50, remaining: 0, resetAfterMs: 10_000 },
+      { atMs: 1000, allowed: true },
     ],
   },
 ];

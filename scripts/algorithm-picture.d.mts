@@ -1,0 +1,3 @@
+import type { Run } from './algorithm-runs.mjs';
+
+export function picture(run: Run): string;
