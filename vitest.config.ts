@@ -5,6 +5,9 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
+/** As any test has, and what the runs of a long fuzz need (npm run fuzz). */
+const testTimeout = 20_000 + 50 * Number(process.env.RL_FUZZ_RUNS ?? 0);
+
 /** One project for each member of the workspace, all with the same settings. */
 const projects = ['packages', 'apps'].flatMap((group) =>
   readdirSync(join(root, group))
@@ -16,7 +19,7 @@ const projects = ['packages', 'apps'].flatMap((group) =>
         root: folder,
         include: ['test/**/*.test.ts'],
         pool: 'forks' as const,
-        testTimeout: 20_000,
+        testTimeout,
         hookTimeout: 30_000,
       },
     })),

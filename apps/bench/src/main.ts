@@ -21,10 +21,10 @@ async function run({ json, quick }: Arguments, signal: AbortSignal): Promise<voi
   const facts: Figures = {
     mode: quick ? 'quick' : 'full',
     node: process.versions.node,
-    redis: redis.version,
+    redisVersion: redis.version,
     cpus: availableParallelism(),
   };
-  console.log(`Node ${facts.node}, Redis ${facts.redis}, ${facts.cpus} CPUs`);
+  console.log(`Node ${facts.node}, Redis ${facts.redisVersion}, ${facts.cpus} CPUs`);
   if (quick) console.log('A smoke run: its figures mean nothing.');
   console.log('Medians of the rounds, and in brackets their middle half.');
 

@@ -1,11 +1,21 @@
+import type { Duplex } from 'node:stream';
 import { Redis } from 'ioredis';
+
+export interface ClientOptions {
+  readonly enableAutoPipelining?: boolean;
+}
 
 /** The server all contenders of a scenario use. Others may use it too, at their risk. */
 export interface RedisUnderTest {
   /** Its version, as `INFO server` gives it. */
   readonly version: string;
   /** A connected client. Contenders get equal options, or the comparison is none. */
-  connect(options?: { readonly enableAutoPipelining?: boolean }): Promise<Redis>;
+  connect(options?: ClientOptions): Promise<Redis>;
+  /**
+   * A connection that is ready for commands as bytes, on the database of the others; whoever reads
+   * from it gets the replies as bytes. To be destroyed by the caller.
+   */
+  connectRaw(): Promise<Duplex>;
   /** CPU time the server has used since it started, user and system, for whomever. */
   cpuUs(): Promise<number>;
   close(): Promise<void>;
@@ -13,7 +23,9 @@ export interface RedisUnderTest {
 
 /** Opens the server at `url`; one connection of its own serves for what is asked about it. */
 export async function openRedis(url: string): Promise<RedisUnderTest> {
-  const connect: RedisUnderTest['connect'] = async (options = {}) => {
+  const connect = async (
+    options: ClientOptions & { retryStrategy?: () => null } = {},
+  ): Promise<Redis> => {
     const client = new Redis(url, { ...options, lazyConnect: true });
     await client.connect();
     return client;
@@ -28,6 +40,12 @@ export async function openRedis(url: string): Promise<RedisUnderTest> {
   return {
     version: await field('server', 'redis_version'),
     connect,
+    async connectRaw() {
+      // The client greets the server, as the URL asks; behind this answer it waits for no other.
+      const client = await connect({ retryStrategy: () => null });
+      await client.ping();
+      return client.stream.removeAllListeners('data');
+    },
     async cpuUs() {
       const user = Number(await field('cpu', 'used_cpu_user'));
       const system = Number(await field('cpu', 'used_cpu_sys'));

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ALGORITHMS } from '@rl/core';
 import { type RedisServer, startRedis } from '@rl/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -75,17 +76,24 @@ const level = {
   ),
 };
 
+const scripts = Object.fromEntries(
+  ['rl', 'article'].map((name) => [
+    name,
+    { callsPerSecond: positive, redisCpuUsPerCall: positive },
+  ]),
+);
+
 test('a run with --json ends with one line of JSON and leaves no key behind', async () => {
   const { code, stdout, stderr } = await start('--json', '--quick').ended;
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'measuring exact ...\nmeasuring local ...\n',
+    stderr: 'measuring exact ...\nmeasuring local ...\nmeasuring redis ...\n',
   });
   expect(stdout.endsWith('}\n')).toBe(true);
   expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toEqual({
     mode: 'quick',
     node: process.versions.node,
-    redis: expect.stringMatching(/^\d+\.\d+/),
+    redisVersion: expect.stringMatching(/^\d+\.\d+/),
     cpus: positive,
     exact: {
       rounds: positive,
@@ -105,6 +113,21 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
           { nsPerDecision: positive },
         ]),
       ),
+    },
+    redis: {
+      scriptVsArticle: {
+        rounds: positive,
+        keys: 1000,
+        admitted: positive,
+        denied: positive,
+        redisCpu: { admitted: positive, denied: positive },
+        medians: { admitted: scripts, denied: scripts },
+      },
+      bytesPerBucket: {
+        keys: 100,
+        ...Object.fromEntries(ALGORITHMS.map((algorithm) => [algorithm, positive])),
+        peers: { rateLimitRedis: positive, rateLimiterFlexible: positive },
+      },
     },
   });
   expect(await redis.dbsize()).toBe(0);

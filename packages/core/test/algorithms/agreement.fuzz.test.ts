@@ -5,7 +5,7 @@ import type { Policy } from '../../src/policy/policy.js';
 import type { Store } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { expectSound, facts } from '../support/decisions.js';
-import { fuzzRuns, fuzzTimeoutMs } from '../support/fuzz.js';
+import { fuzzRuns } from '../support/fuzz.js';
 import { type Call, type History, histories, type Instant, MIXES } from '../support/histories.js';
 import { MEMORY, type OpenStore, REDIS } from '../support/worlds.js';
 
@@ -87,24 +87,21 @@ describe('G6 memory and Redis are the same algorithm', () => {
   });
   afterAll(() => Promise.all([memory.close(), redis.close()]));
 
-  it.each(MIXES)(
-    'random histories give the same decisions, to the digit: %s',
-    (_, algorithm) =>
-      fc.assert(
-        fc.asyncProperty(histories(algorithm), async (history) => {
-          const id = `history-${++replayed}`;
-          const expected = await replay(memory.store, clock, id, history);
-          const actual = await replay(redis.store, clock, id, history);
-          expect(actual.map(({ decision }) => facts(decision))).toEqual(
-            expected.map(({ decision }) => facts(decision)),
-          );
-          for (const { policy, cost, decision } of actual) {
-            expectSound(policy, cost, decision);
-            expect(decision.origin).toBe('store');
-          }
-        }),
-        fuzzRuns(),
-      ),
-    fuzzTimeoutMs(),
+  it.each(MIXES)('random histories give the same decisions, to the digit: %s', (_, algorithm) =>
+    fc.assert(
+      fc.asyncProperty(histories(algorithm), async (history) => {
+        const id = `history-${++replayed}`;
+        const expected = await replay(memory.store, clock, id, history);
+        const actual = await replay(redis.store, clock, id, history);
+        expect(actual.map(({ decision }) => facts(decision))).toEqual(
+          expected.map(({ decision }) => facts(decision)),
+        );
+        for (const { policy, cost, decision } of actual) {
+          expectSound(policy, cost, decision);
+          expect(decision.origin).toBe('store');
+        }
+      }),
+      fuzzRuns(),
+    ),
   );
 });

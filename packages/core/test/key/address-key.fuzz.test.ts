@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressKey } from '../../src/key/address-key.js';
-import { fuzzRuns, fuzzTimeoutMs } from '../support/fuzz.js';
+import { fuzzRuns } from '../support/fuzz.js';
 
 const ipv4 = fc.ipV4();
 const port = fc.integer({ min: 0, max: 65_535 });

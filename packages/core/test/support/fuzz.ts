@@ -11,8 +11,3 @@ export function fuzzRuns<T>(): Parameters<T> {
   }
   return { numRuns: runs };
 }
-
-/** Time for a property: 20 s as any test, and what the runs of a long fuzz need. */
-export function fuzzTimeoutMs(): number {
-  return 20_000 + (fuzzRuns().numRuns ?? 0) * 50;
-}
