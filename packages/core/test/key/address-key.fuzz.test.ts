@@ -47,7 +47,7 @@ function isAddress(text: string): boolean {
   return isIPv4(host) || (host === text && isIPv6(host.replace(/%.+$/s, '')));
 }
 
-describe('addressKey, beside what Node says', { timeout: fuzzTimeoutMs() }, () => {
+describe('addressKey, beside what Node says', () => {
   it('is there exactly where Node sees an address', () => {
     fc.assert(
       fc.property(fc.oneof(nearly, ipv4, ipv6), (text) => {
