@@ -1,8 +1,9 @@
 -- Put in front of a script in tests, clock.lua behind it: the time, and with it the expiry of
--- keys, is the last of ARGV. The frozen instant at which a key expires stands beside it under
+-- keys, is the last of ARGV, and is taken off it. The frozen instant at which a key expires stands beside it under
 -- another key; the server itself drops both an hour later by its own clock.
 local server = redis
 local frozen = tonumber(ARGV[#ARGV])
+ARGV[#ARGV] = nil
 local HOUR = 3600000
 local redis = {}
 
@@ -25,7 +26,7 @@ local function run(call, command, ...)
       drop_expired(args[i])
     end
     return call('MGET', ...)
-  elseif command == 'STRLEN' then
+  elseif command == 'GET' or command == 'STRLEN' then
     drop_expired(args[1])
     return call(command, ...)
   elseif command == 'GETRANGE' or command == 'SETRANGE' or command == 'APPEND' then
@@ -34,6 +35,9 @@ local function run(call, command, ...)
     assert(args[3] == 'PX' and #args == 4, 'every SET has an expiry in ms')
     expire(args[1], args[4])
     return call('SET', args[1], args[2], 'PX', HOUR)
+  elseif command == 'PSETEX' then
+    expire(args[1], args[2])
+    return call('PSETEX', args[1], HOUR, args[3])
   elseif command == 'PEXPIRE' then
     expire(args[1], args[2])
     return call('PEXPIRE', args[1], HOUR)

@@ -103,7 +103,7 @@ export class PlainBatch implements Batch {
         }
       }
     }
-    return { keys, args: [index, ...policies, plain ? '' : JSON.stringify(asked)] };
+    return { keys, args: [plain ? '' : JSON.stringify(asked), ...withoutDefaults(policies)] };
   }
 
   /**
@@ -129,6 +129,13 @@ export class PlainBatch implements Batch {
       }
     }
   }
+}
+
+/** Leaves out of the last policy what the script takes it to be: every argument has its price. */
+function withoutDefaults(policies: readonly number[]): readonly number[] {
+  const [limit, , burst, overdraft] = policies.slice(-4);
+  if (overdraft !== burst) return policies;
+  return policies.slice(0, burst === limit ? -2 : -1);
 }
 
 /** A bucket's checks in runs of one cost. */

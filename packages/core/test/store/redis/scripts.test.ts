@@ -98,7 +98,7 @@ describe('checks of one turn of the event loop go out together', () => {
     );
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(50);
     const calls = await commandCalls(own.client);
-    expect(calls).toMatchObject({ evalsha: 1, time: 1, mget: 1, set: 10 });
+    expect(calls).toMatchObject({ evalsha: 1, time: 1, mget: 1, psetex: 10 });
     expect(calls).not.toHaveProperty('eval');
   });
 
@@ -114,7 +114,7 @@ describe('checks of one turn of the event loop go out together', () => {
       [true, 0],
       [false, 0],
     ]);
-    expect(await commandCalls(own.client)).toMatchObject({ set: 1 });
+    expect(await commandCalls(own.client)).toMatchObject({ psetex: 1 });
   });
 
   it('a reset takes its place between the checks made before and after it', async () => {
@@ -167,7 +167,7 @@ describe('checks of one turn of the event loop go out together', () => {
       Array.from({ length: 1500 }, (_, i) => own.store.consume(FIVE, `k${i}`, 1)),
     );
     expect(decisions.every(({ allowed, remaining }) => allowed && remaining === 4)).toBe(true);
-    expect(await commandCalls(own.client)).toMatchObject({ evalsha: 12, set: 1500 });
+    expect(await commandCalls(own.client)).toMatchObject({ evalsha: 12, psetex: 1500 });
   });
 });
 

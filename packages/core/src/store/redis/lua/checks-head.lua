@@ -1,5 +1,5 @@
 -- What the rules of the algorithms, between this and checks.lua, stand on.
-local call, pcall = redis.call, redis.pcall
+local pcall = redis.pcall
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local pack, unpack_state, format, concat = struct.pack, struct.unpack, string.format, table.concat
 

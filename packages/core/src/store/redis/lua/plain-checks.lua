@@ -3,11 +3,12 @@
 -- The algorithm, its unit and a worked number: algorithms/token-bucket.ts.
 --
 -- KEYS   the bucket keys, each once, all in one slot; no other key is touched
--- ARGV   number of policies, then for each: limit (permits a window), window (ms), burst (permits),
---        overdraft (permits); then what is asked of each key, in the order of KEYS: an empty text
---        where that is one check of cost 1 under the first policy for all of them; else a JSON array
---        of numbers, for each key: index of its policy, number of runs, and for each run: cost
---        (permits; 0 looks only), count (how many checks of that cost)
+-- ARGV   what is asked of each key, in the order of KEYS: an empty text where that is one check of
+--        cost 1 under the first policy for all of them; else a JSON array of numbers, for each key:
+--        index of its policy, number of runs, and for each run: cost (permits; 0 looks only), count
+--        (how many checks of that cost); then, for each policy: limit (permits a window), window
+--        (ms), burst (permits), overdraft (permits). Of the last policy the overdraft may be left out
+--        where it is the burst, and then the burst where it is the limit
 -- Reply  the time, then for each run, in order: what is missing to a full bucket behind it, in
 --        permits x ms, where all its checks fitted; else -1 minus that, and for a run of more than
 --        one check how many fitted, which are the first ones. Integers below 2^53 in size
@@ -20,18 +21,40 @@
 -- back; always whole and always with an expiry, at which the bucket is full and so the same as a
 -- missing one.
 
-local call, floor, ceil, min, max = redis.call, math.floor, math.ceil, math.min, math.max
+-- One check of one bucket, which most calls of a quiet server are, and nothing unusual about it:
+-- the same as below, without its loops and tables.
+local argv, key = ARGV, KEYS[1]
+if argv[1] == '' and not KEYS[2] then
+  local value = redis.pcall('GET', key)
+  local limit, window = argv[2] + 0, argv[3] + 0
+  local full, missing = (argv[4] or limit) * window, 0
+  if value and #value == 24 then
+    local was, since, unit = struct.unpack('<ddd', value)
+    if unit == window and was >= 0 and was <= full and was % 1 == 0 and since >= 0 and since <= now then
+      missing, value = was - (now - since) * limit, false
+      if missing < 0 then missing = 0 end
+    end
+  end
+  if not value then
+    if missing + window > full then return { now, -1 - missing } end
+    missing = missing + window
+    local after = string.format('%d', math.ceil(missing / limit))
+    call('PSETEX', key, after, struct.pack('<ddd', missing, now, window))
+    return { now, missing }
+  end
+end
+
+local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local pack, unpack_state, format = struct.pack, struct.unpack, string.format
 
 local limits, windows, bursts, overdrafts = {}, {}, {}, {}
-local policies = tonumber(ARGV[1])
-for p = 1, policies do
+for p = 1, ceil((#argv - 1) / 4) do
   local from = 4 * p - 2
-  limits[p], windows[p] = tonumber(ARGV[from]), tonumber(ARGV[from + 1])
-  bursts[p], overdrafts[p] = tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3])
+  limits[p], windows[p] = argv[from] + 0, argv[from + 1] + 0
+  bursts[p] = (argv[from + 2] or limits[p]) + 0
+  overdrafts[p] = (argv[from + 3] or bursts[p]) + 0
 end
-local asked = ARGV[4 * policies + 2]
-local numbers = asked ~= '' and cjson.decode(asked)
+local numbers = argv[1] ~= '' and cjson.decode(argv[1])
 
 local at = 1
 local states = call('MGET', unpack(KEYS))
@@ -98,7 +121,7 @@ for i = 1, #KEYS do
     if level < full then
       local after = format('%d', ceil((full - level) / limit))
       local unit = level < 0 and -window or window
-      call('SET', KEYS[i], pack('<ddd', full - level, now, unit), 'PX', after)
+      call('PSETEX', KEYS[i], after, pack('<ddd', full - level, now, unit))
     else
       call('DEL', KEYS[i])
     end
