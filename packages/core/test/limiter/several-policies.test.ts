@@ -251,6 +251,53 @@ describe('policies in different slots of a Cluster', () => {
   });
 });
 
+describe('policies in different slots, in trouble', () => {
+  async function open(fails: (key: string) => boolean) {
+    const shared = await openShared();
+    closing.push(shared.close);
+    const guard = (keys: readonly (string | number)[]) => {
+      if (fails(`${keys[0]}`)) throw new Error('CLUSTERDOWN');
+    };
+    // The real server; calls for some keys do not reach it.
+    const client: RedisClient = {
+      isCluster: true,
+      evalsha: async (sha1, count, ...args) => {
+        guard(args);
+        return shared.client.evalsha(sha1, count, ...args);
+      },
+      eval: async (text, count, ...args) => {
+        guard(args);
+        return shared.client.eval(text, count, ...args);
+      },
+    };
+    const store = redisStore(client, { prefix: `${shared.prefix}trouble` });
+    const policies = {
+      tenant: { limit: 100, window: '365d' },
+      endpoint: { limit: 100, window: '365d' },
+    };
+    return { store, limiter: createLimiter({ policies, store }) };
+  }
+
+  it('what was charged is put back where a later slot cannot be asked', async () => {
+    const { limiter } = await open((key) => key.includes('{search}'));
+    await expect(limiter.consume({ tenant: 't', endpoint: 'search' })).rejects.toMatchObject({
+      code: 'RL_STORE_FAILED',
+      message: 'the store could not decide: CLUSTERDOWN',
+    });
+    expect((await limiter.peek({ tenant: 't' })).remaining).toBe(100);
+  });
+
+  it('close answers a call that is on its way from slot to slot', async () => {
+    const { limiter, store } = await open(() => false);
+    const asked = limiter.consume({ tenant: 't', endpoint: 'search' });
+    await store.close();
+    expect(await asked).toMatchObject({ allowed: true, remaining: 99 });
+    await expect(limiter.consume({ tenant: 't', endpoint: 'search' })).rejects.toMatchObject({
+      code: 'RL_CLOSED',
+    });
+  });
+});
+
 describe('D-03 the work for a check does not grow with the limit', () => {
   it('a full sliding log of 10,000: a check or a look reads a handful of entries', async () => {
     const own = await openOwn();

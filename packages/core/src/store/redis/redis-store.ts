@@ -40,7 +40,7 @@ export class RedisStore implements Store {
   /** By partition key on a Cluster, else a single one under the empty text. */
   #batches = new Map<string, PlainBatch | ChecksBatch>();
   readonly #runner: ScriptRunner;
-  readonly #inFlight = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
   #scheduled = false;
   #closed = false;
 
@@ -78,13 +78,14 @@ export class RedisStore implements Store {
   }
 
   async consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
+    if (this.#closed) throw closed('store');
     const groups = new Map<string, Charge[]>();
     for (const charge of charges) {
       const group = this.#groupOf(charge.key);
       groups.set(group, [...(groups.get(group) ?? []), charge]);
     }
     if (groups.size === 1) return this.#ask('consume', charges);
-    const decisions = await this.#consumeInTurn([...groups.values()]);
+    const decisions = await this.#track(this.#consumeInTurn([...groups.values()]));
     return charges.map((charge) => decisions.get(charge) as Decision);
   }
 
@@ -94,14 +95,17 @@ export class RedisStore implements Store {
     permits: number,
     takenAtMs: number | undefined,
   ): Promise<Decision> {
+    if (this.#closed) return Promise.reject(closed('store'));
     return this.#askOne('refund', policy, partitionKey, permits, takenAtMs);
   }
 
   overcharge(policy: Policy, partitionKey: string, permits: number): Promise<Decision> {
+    if (this.#closed) return Promise.reject(closed('store'));
     return this.#askOne('overcharge', policy, partitionKey, permits);
   }
 
   async reset(policy: Policy, partitionKey: string): Promise<void> {
+    if (this.#closed) throw closed('store');
     await this.#askOne('reset', policy, partitionKey, 0);
   }
 
@@ -109,7 +113,7 @@ export class RedisStore implements Store {
   async close(): Promise<void> {
     this.#closed = true;
     this.#flush();
-    await Promise.all(this.#inFlight);
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
   }
 
   /** On a Cluster the keys of one call share a slot: one hash tag is sure to. */
@@ -120,24 +124,27 @@ export class RedisStore implements Store {
   /**
    * Charges groups of buckets that no one script can reach, one after the other. Where one is
    * denied, what the groups before it were charged is put back and those behind it are only looked
-   * at: for a moment briefly too strict, never too generous.
+   * at; where one cannot be asked, it is put back too. For a moment too strict, never too generous.
    */
   async #consumeInTurn(groups: readonly Charge[][]): Promise<Map<Charge, Decision>> {
     const decisions = new Map<Charge, Decision>();
-    const note = (group: readonly Charge[], answers: readonly Decision[]) => {
-      group.forEach((charge, i) => {
-        decisions.set(charge, answers[i] as Decision);
-      });
-      return answers.every(({ allowed }) => allowed);
-    };
-    let denied = false;
     const charged: Charge[] = [];
-    for (const group of groups) {
-      const answers = await this.#ask(denied ? 'look' : 'consume', group);
-      if (!note(group, answers)) denied = true;
-      else if (!denied) charged.push(...group);
+    const putBack = () => charged.map((charge) => this.#putBack(charge, decisions));
+    let denied = false;
+    try {
+      for (const group of groups) {
+        const answers = await this.#ask(denied ? 'look' : 'consume', group);
+        group.forEach((charge, i) => {
+          decisions.set(charge, answers[i] as Decision);
+        });
+        if (!answers.every(({ allowed }) => allowed)) denied = true;
+        else if (!denied) charged.push(...group);
+      }
+    } catch (error) {
+      await Promise.allSettled(putBack());
+      throw error;
     }
-    if (denied) await Promise.all(charged.map((charge) => this.#putBack(charge, decisions)));
+    if (denied) await Promise.all(putBack());
     return decisions;
   }
 
@@ -145,7 +152,8 @@ export class RedisStore implements Store {
     const { policy, key, cost } = charge;
     const taken = decisions.get(charge) as Decision;
     if (taken.wouldDeny || cost === 0) return;
-    decisions.set(charge, await this.refund(policy, key, cost, taken.decidedAtMs));
+    const back = this.#askOne('refund', policy, key, cost, taken.decidedAtMs);
+    decisions.set(charge, await back);
   }
 
   async #askOne(
@@ -158,13 +166,12 @@ export class RedisStore implements Store {
     return (await this.#ask(what, [{ policy, key, cost }], takenAtMs))[0] as Decision;
   }
 
-  /** @param charges all of one group */
+  /** Asks also while the store closes, on behalf of calls made before. @param charges of one group */
   #ask(
     what: Question['what'],
     charges: readonly Charge[],
     takenAtMs?: number,
   ): Promise<readonly Decision[]> {
-    if (this.#closed) return Promise.reject(closed('store'));
     return new Promise((resolve, reject) => {
       const group = this.#groupOf((charges[0] as Charge).key);
       const question = { what, charges, takenAtMs, resolve, reject };
@@ -211,8 +218,15 @@ export class RedisStore implements Store {
   }
 
   #send(batch: Batch): void {
-    const sent = this.#run(batch).finally(() => this.#inFlight.delete(sent));
-    this.#inFlight.add(sent);
+    void this.#track(this.#run(batch));
+  }
+
+  /** Keeps `close` waiting for it. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#inFlight.add(work);
+    const done = () => this.#inFlight.delete(work);
+    work.then(done, done);
+    return work;
   }
 
   async #run(batch: Batch): Promise<void> {
