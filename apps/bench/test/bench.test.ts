@@ -131,7 +131,7 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
     },
   });
   expect(await redis.dbsize()).toBe(0);
-});
+}, 60_000);
 
 test('an interrupted run removes its keys and ends with the code of the signal', async () => {
   const { child, ended } = start();

@@ -17,6 +17,7 @@ export interface RecordedStore {
   readonly keys: ReadonlySet<string>;
 }
 
+/** Makes a store whose calls go to `client` and are noted. */
 export function recordedStore(client: Redis, prefix: string): RecordedStore {
   const calls: RecordedCall[] = [];
   const keys = new Set<string>();

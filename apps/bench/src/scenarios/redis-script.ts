@@ -71,14 +71,13 @@ export async function compareScripts(stage: Stage): Promise<ScenarioResult> {
 
 async function playAnswer(answer: Answer, { redis, effort, signal }: Stage): Promise<Rounds> {
   const client = await redis.connect();
-  const scripts: ScriptContender[] = [];
+  const scripts = SCRIPT_MAKERS.map((make) => make(client, answer.limit));
   const streams: Duplex[] = [];
   try {
-    for (const make of SCRIPT_MAKERS) scripts.push(await make(client, answer.limit));
     const contenders: Contender<Measurement>[] = [];
-    for (const { name, commands } of scripts) {
+    for (const { name, prepare } of scripts) {
       const loads: RawLoad[] = [];
-      const pipelines = pipelinesOf(commands, DEPTH);
+      const pipelines = pipelinesOf(await prepare(), DEPTH);
       for (let i = 0; i < CONNECTIONS; i++) {
         const stream = await redis.connectRaw();
         streams.push(stream);

@@ -8,60 +8,60 @@ import { recordedStore } from './recorded-store.js';
 
 export const ARTICLE = 'article';
 
-/** A script that decides a check of one permit, ready to be called by its digest. */
+/** A script that decides a check of one permit, on a random key prefix of its own. */
 export interface ScriptContender {
   readonly name: string;
-  /** For each of KEYS the call of its check, one key a call, as bytes. */
-  readonly commands: readonly Buffer[];
+  /** Makes it ready, and returns for each of KEYS the call of its check, one key a call, as bytes. */
+  prepare(): Promise<readonly Buffer[]>;
   /** How many of KEYS one more check, made now of each, lets through. */
   admitted(): Promise<number>;
   /** Removes what is stored. */
   forget(): Promise<unknown>;
 }
 
-/** Makes a contender whose limit is that many permits in WINDOW_MS. */
-export type MakeScriptContender = (client: Redis, limit: number) => Promise<ScriptContender>;
+/** @param limit permits in WINDOW_MS */
+export type MakeScriptContender = (client: Redis, limit: number) => ScriptContender;
 
 /** The calls are those the store makes for one check in a turn of the event loop. */
-const makeOurs: MakeScriptContender = async (client, limit) => {
-  const { store, calls, keys } = recordedStore(client, randomPrefix());
+const makeOurs: MakeScriptContender = (client, limit) => {
+  const { store, calls, keys } = recordedStore(client, randomPrefix().slice(0, -1));
   const limiter = createLimiter({ policies: { k: { limit, window: WINDOW_MS } }, store });
-  const admitted = async (): Promise<number> => {
-    let allowed = 0;
-    for (const key of KEYS) if ((await limiter.consume({ k: key })).allowed) allowed++;
-    return allowed;
-  };
-  // The first call of all carries the script: it is not one of those to be measured.
-  await limiter.consume({ k: 'first' });
-  await admitted();
-  if (calls.length !== KEYS.length) {
-    throw new Error(`the store made ${calls.length} calls for ${KEYS.length} checks`);
-  }
   return {
     name: OURS,
-    commands: calls.map(({ sha1, keys: [key = ''], args }) =>
-      encodeCommand(['EVALSHA', sha1, 1, key, ...args]),
-    ),
-    admitted,
+    async prepare() {
+      // The first call of all carries the script: it is not one of those to be measured.
+      await limiter.consume({ k: 'first' });
+      for (const key of KEYS) await limiter.consume({ k: key });
+      if (calls.length !== KEYS.length) {
+        throw new Error(`the store made ${calls.length} calls for ${KEYS.length} checks`);
+      }
+      return calls.map(({ sha1, keys: named, args }) =>
+        encodeCommand(['EVALSHA', sha1, named.length, ...named, ...args]),
+      );
+    },
+    async admitted() {
+      const decisions = await Promise.all(KEYS.map((key) => limiter.consume({ k: key })));
+      return decisions.filter(({ allowed }) => allowed).length;
+    },
     forget: () => client.del([...keys]),
   };
 };
 
-const makeArticle: MakeScriptContender = async (client, limit) => {
+const makeArticle: MakeScriptContender = (client, limit) => {
   const prefix = randomPrefix();
-  const keys = KEYS.map((key) => `${prefix}${key}`);
-  const sha1 = (await client.script('LOAD', ARTICLE_SCRIPT)) as string;
+  // As long as ours: what is compared is scripts, not how keys are named.
+  const keys = KEYS.map((key) => `${prefix}{${key}}:bucket`);
   const args = [limit, limit / (WINDOW_MS / 1000), 1];
+  let sha1: string;
   return {
     name: ARTICLE,
-    commands: keys.map((key) => encodeCommand(['EVALSHA', sha1, 1, key, ...args])),
+    async prepare() {
+      sha1 = (await client.script('LOAD', ARTICLE_SCRIPT)) as string;
+      return keys.map((key) => encodeCommand(['EVALSHA', sha1, 1, key, ...args]));
+    },
     async admitted() {
-      let allowed = 0;
-      for (const key of keys) {
-        const [answer] = (await client.evalsha(sha1, 1, key, ...args)) as [number];
-        allowed += answer;
-      }
-      return allowed;
+      const answers = await Promise.all(keys.map((key) => client.evalsha(sha1, 1, key, ...args)));
+      return answers.filter((answer) => (answer as number[])[0] === 1).length;
     },
     forget: () => client.del(keys),
   };
