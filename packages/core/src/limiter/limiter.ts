@@ -1,111 +1,32 @@
 import { checkInteger } from '../arith/integers.js';
 import type { Decision } from '../decision/decision.js';
 import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } from '../errors.js';
-import type { Policy, PolicyOptions } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import { memoryStore } from '../store/memory/memory-store.js';
 import type { Charge, Store } from '../store/store.js';
+import type {
+  ConsumeOptions,
+  Keys,
+  Limiter,
+  LimiterOptions,
+  PerPolicy,
+  RefundOptions,
+  SettleOptions,
+} from './contract.js';
 import { PolicyBook, type PolicyChange } from './policy-book.js';
 import { claimNames } from './policy-names.js';
 import { strictest } from './strictest.js';
 
-export interface LimiterOptions<Name extends string = string> {
-  /** At least one policy, by name. The name is part of what is stored: it identifies a quota. */
-  policies: { readonly [N in Name]: PolicyOptions };
-  /** Where buckets live. Default: a memory store of its own, exact for this process alone. */
-  store?: Store | undefined;
-}
-
-/**
- * Whom a call is charged to: the name of each policy it falls under, and the partition key there, a
- * text that is not empty. `{ tenant: 't42', search: 't42' }`.
- */
-export type Keys<Name extends string = string> = { readonly [N in Name]?: string };
-
-/** Something for every policy of a call, or for each by name. */
-export type PerPolicy<Value, Name extends string = string> =
-  | Value
-  | { readonly [N in Name]?: Value | undefined };
-
-/** What a call puts in place of policies' values, by name. What it leaves out stays. */
-export type PolicyChanges<Name extends string = string> = {
-  readonly [N in Name]?: PolicyChange | undefined;
-};
-
-export interface ConsumeOptions<Name extends string = string> {
-  /**
-   * Permits the call costs: an integer, at least 0, for all its policies or for each by name.
-   * Default 1. 0 only looks. More than a policy's burst is denied without a wait, as it can never
-   * fit.
-   */
-  cost?: PerPolicy<number, Name> | undefined;
-  /**
-   * Other values for this call's policies: its client's tier. The bucket stays the same, and keeps
-   * of its state what fits the new values.
-   */
-  policies?: PolicyChanges<Name> | undefined;
-}
-
-export interface RefundOptions<Name extends string = string> extends ConsumeOptions<Name> {
-  /**
-   * The decision that took the permits. With it, permits of a window that is over do not come back
-   * into a later one; without, they are taken to be of the present one.
-   */
-  decision?: Decision | undefined;
-}
-
-export interface SettleOptions<Name extends string = string> extends RefundOptions<Name> {
-  /** Permits that were consumed when the true cost was not known: an integer, at least 0. */
-  estimate: PerPolicy<number, Name>;
-  /** The true cost: an integer, at least 0. */
-  cost: PerPolicy<number, Name>;
-}
-
-/** Decides whether calls may go ahead. Made by `createLimiter`. */
-export interface Limiter<Name extends string = string> {
-  /** The policies after parsing, by name. */
-  readonly policies: ReadonlyMap<string, Policy>;
-
-  /**
-   * The decision where it can be made at once, which charges the call; undefined, with nothing
-   * charged, where only the store can tell: then call `consume`. Makes no promise, no network
-   * call, no timer.
-   * @throws TypeError or RangeError on a key, cost or policy that cannot be used
-   */
-  tryConsume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Decision | undefined;
-
-  /**
-   * Decides and charges the call: under several policies to all, or to none where one denies. A
-   * denial is a decision, not an error, and charges nothing.
-   * Rejects as `tryConsume` throws, and with `RL_STORE_FAILED` where the store cannot answer.
-   */
-  consume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Decision>;
-
-  /** What is there, charging nothing: always `allowed`, see `remaining`. */
-  peek(keys: Keys<Name>, options?: Pick<ConsumeOptions<Name>, 'policies'>): Promise<Decision>;
-
-  /**
-   * Puts back what a call was charged that did not happen. Never above a full bucket, so a refund
-   * that comes late or twice cannot make more permits than the policy has. Resolves to what `peek`
-   * would find then.
-   */
-  refund(keys: Keys<Name>, options?: RefundOptions<Name>): Promise<Decision>;
-
-  /**
-   * Charges the true cost of a call that was admitted by an estimate. What the estimate was short
-   * of is taken whether it fits or not, down to the policy's `overdraft` below zero, and later
-   * calls wait for it; what it was too much comes back. Resolves to what `peek` would find then.
-   */
-  settle(keys: Keys<Name>, options: SettleOptions<Name>): Promise<Decision>;
-
-  /** Forgets what was charged to these keys: the next call finds full buckets. */
-  reset(keys: Keys<Name>): Promise<void>;
-
-  /**
-   * Ends the limiter, and its store where it made that itself; a store that was passed in stays
-   * open for others. Idempotent. Calls made before it are still answered, later ones reject.
-   */
-  close(): Promise<void>;
-}
+export type {
+  ConsumeOptions,
+  Keys,
+  Limiter,
+  LimiterOptions,
+  PerPolicy,
+  PolicyChanges,
+  RefundOptions,
+  SettleOptions,
+} from './contract.js';
 
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #book: PolicyBook;
