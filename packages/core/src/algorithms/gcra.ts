@@ -1,6 +1,6 @@
 import type { Policy } from '../policy/policy.js';
 import type { Rules } from './algorithm.js';
-import { decide } from './token-bucket.js';
+import { tokenBucket } from './token-bucket.js';
 
 /*
  * GCRA, the generic cell rate algorithm of ATM (ITU-T I.371), in exact integers.
@@ -78,13 +78,6 @@ export const gcra: Rules<GcraState, number> = {
   idleAfterMs: (policy, { ahead }) => (ahead === 0 ? 0 : Math.ceil(ahead / policy.limit)),
   facts: (_policy, ahead) => [ahead],
   factCount: 1,
-  decide: (policy, facts, cost, fits, nowMs, origin) =>
-    decide(
-      policy,
-      policy.burst * policy.windowMs - (facts[0] as number),
-      cost,
-      fits,
-      nowMs,
-      origin,
-    ),
+  // What is ahead here is what is missing there, unit for unit.
+  decide: tokenBucket.decide,
 };

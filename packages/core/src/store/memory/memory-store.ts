@@ -71,12 +71,14 @@ export class MemoryStore implements Store {
   }
 
   tryConsume(policy: Policy, partitionKey: string, cost: number): Decision {
-    if (policy.algorithm !== 'token-bucket') return this.#consumeOne(policy, partitionKey, cost);
+    if (policy.algorithm !== 'token-bucket') {
+      return this.tryConsumeAll([{ policy, key: partitionKey, cost }])[0] as Decision;
+    }
     // The rules of the token bucket once more, without the objects between them: most calls are
     // these. The random histories hold both ways to the same decisions.
     if (this.#closed) throw closed('store');
     const nowMs = this.#clock.nowMs();
-    const table = policy === this.#lastPolicy ? this.#lastTable : this.#tableOf(policy);
+    const table = this.#tableOf(policy);
     const key = boundPartitionKey(partitionKey);
     const bucket = table.get(key, nowMs);
     const state = bucket?.state as TokenBucketState | undefined;
@@ -161,10 +163,6 @@ export class MemoryStore implements Store {
     for (const table of this.#tables.values()) table.sweep(nowMs, count);
   }
 
-  #consumeOne(policy: Policy, key: string, cost: number): Decision {
-    return this.tryConsumeAll([{ policy, key, cost }])[0] as Decision;
-  }
-
   /** Charges where all is allowed and this one fits, and answers. */
   #conclude(
     { policy, cost }: Charge,
@@ -234,6 +232,10 @@ export class MemoryStore implements Store {
 
   /** A name may be used with several algorithms, one after the other: their states differ. */
   #tableOf(policy: Policy): BucketTable {
+    return policy === this.#lastPolicy ? this.#lastTable : this.#lookUpTable(policy);
+  }
+
+  #lookUpTable(policy: Policy): BucketTable {
     const name = `${policy.name}:${policy.algorithm}`;
     const table = this.#tables.get(name) ?? new BucketTable(this.#maxKeys);
     this.#tables.set(name, table);
