@@ -27,6 +27,19 @@ export function socketHandle(path: string): RedisHandle {
   return { url: path, connection: { path } };
 }
 
+/** The same server and login by another way: what listens on this port leads to `connection`. */
+export function byWayOf(connection: RedisConnection, host: string, port: number): RedisHandle {
+  const { host: _host, path: _path, ...login } = connection;
+  const { username = '', password, db } = login;
+  const user = encodeURIComponent(username);
+  const credentials = password === undefined ? '' : `${user}:${encodeURIComponent(password)}@`;
+  const database = db === undefined ? '' : `/${db}`;
+  return {
+    url: `redis${login.tls === undefined ? '' : 's'}://${credentials}${host}:${port}${database}`,
+    connection: { ...login, host, port },
+  };
+}
+
 /**
  * The handle for a `redis://` or `rediss://` URL or an absolute socket path. Anything else is
  * refused with an error that begins with `field`, the name of the setting it came from.

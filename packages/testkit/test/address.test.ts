@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRedisUrl, withoutPassword } from '../src/address.js';
+import { byWayOf, parseRedisUrl, withoutPassword } from '../src/address.js';
 
 test.each([
   ['redis://localhost', { host: 'localhost', port: 6379 }],
@@ -18,4 +18,15 @@ test.each([
   ['redis://h:1', 'redis://h:1'],
 ])('%s is shown without its password', (url, shown) => {
   expect(withoutPassword(url)).toBe(shown);
+});
+
+test.each([
+  ['/run/redis.sock', 'redis://127.0.0.1:1'],
+  ['redis://h:7001/3', 'redis://127.0.0.1:1/3'],
+  ['redis://:p%40ss@h', 'redis://:p%40ss@127.0.0.1:1'],
+  ['redis://me:secret@h/0', 'redis://me:secret@127.0.0.1:1/0'],
+  ['rediss://me:secret@h', 'rediss://me:secret@127.0.0.1:1'],
+])('%s by way of another port is %s', (url, other) => {
+  const { connection } = parseRedisUrl(url, 'REDIS_URL');
+  expect(byWayOf(connection, '127.0.0.1', 1)).toEqual(parseRedisUrl(other, 'REDIS_URL'));
 });
