@@ -86,6 +86,11 @@ export function policyConflict(name: string, details: string): RateLimitError {
   return mark(error, 'RL_POLICY_CONFLICT', 'policies');
 }
 
+/** A TypeError: a claim on a bucket whose policy has no lease. */
+export function notLeased({ name }: { readonly name: string }): RateLimitError {
+  return invalidType('claim.policy', 'a policy with a lease', name);
+}
+
 /** The limiter or store was used after `close()`. */
 export function closed(what: 'limiter' | 'store'): RateLimitError {
   return mark(new Error(`the ${what} is closed`), 'RL_CLOSED');

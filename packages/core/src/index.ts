@@ -15,6 +15,7 @@ export {
   type SettleOptions,
 } from './limiter/limiter.js';
 export type { PolicyChange } from './limiter/policy-book.js';
+export type { LeaseOptions, LeaseTerms } from './policy/lease-terms.js';
 export {
   ALGORITHMS,
   type Algorithm,
@@ -27,5 +28,5 @@ export {
   type MemoryStoreOptions,
   memoryStore,
 } from './store/memory/memory-store.js';
-export type { Charge, Store } from './store/store.js';
+export type { Charge, Claim, Grant, LeaseReport, Store } from './store/store.js';
 export type { Clock } from './time/clock.js';

@@ -1,5 +1,6 @@
 import type { Decision, Origin } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
+import type { Granted, LeaseReport, Outstanding } from './outstanding.js';
 
 /**
  * One algorithm, as functions of policy, state and time. None reads a clock. No state at all means
@@ -50,6 +51,28 @@ export interface Rules<State, View = State> {
     nowMs: number,
     origin: Origin,
   ): Decision;
+  /** Of an algorithm whose permits can be held in advance. */
+  readonly leases?: LeaseRules<State, View>;
+}
+
+/** How one algorithm leases its permits. */
+export interface LeaseRules<State, View> {
+  /** What is out. */
+  outstanding(view: View): Outstanding | undefined;
+  /** The state after what a holder tells was taken off what is out; what it returns is put back. */
+  account(
+    policy: Policy,
+    view: View,
+    reports: readonly LeaseReport[],
+    holder: number,
+    turn: number,
+    nowMs: number,
+  ): State;
+  /**
+   * The state after up to `extra` permits, at least 0, were granted in advance, as far as they are
+   * there and the policy's share allows. For a policy that has a lease.
+   */
+  grant(policy: Policy, view: View, extra: number, nowMs: number): [State, Granted];
 }
 
 /** Rules whose states and views only they themselves look into. */

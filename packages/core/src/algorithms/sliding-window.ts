@@ -1,6 +1,8 @@
 import type { Policy } from '../policy/policy.js';
 import type { Rules } from './algorithm.js';
 import { makeDecision } from './make-decision.js';
+import { account, type Outstanding } from './outstanding.js';
+import { grantInWindow, rollInWindow } from './window-leases.js';
 
 /*
  * Sliding window, by two weighted counters.
@@ -22,6 +24,9 @@ import { makeDecision } from './make-decision.js';
  * Two numbers a bucket, whatever the limit. What was spent in the previous window is taken to have
  * been even; a client that spends it all at the end can have nearly twice the limit within a window's
  * length around the edge.
+ *
+ * Permits that replicas hold in advance are counted as spent when they are granted, and may be spent
+ * in their window only: so the counts are what they would be without leases.
  */
 
 /** What a store keeps for one bucket. */
@@ -34,6 +39,8 @@ export interface SlidingWindowState {
   windowMs: number;
   /** Whether a settlement had taken a count above the limit. */
   debt: boolean;
+  /** What replicas hold in advance, which the counts include. */
+  out: Outstanding | undefined;
 }
 
 function read(
@@ -43,7 +50,9 @@ function read(
 ): SlidingWindowState {
   const { windowMs } = policy;
   const startMs = nowMs - (nowMs % windowMs);
-  if (stored === undefined) return { current: 0, previous: 0, startMs, windowMs, debt: false };
+  if (stored === undefined) {
+    return { current: 0, previous: 0, startMs, windowMs, debt: false, out: undefined };
+  }
   const { debt } = stored;
   const most = debt ? policy.limit + policy.overdraft : policy.limit;
   let { current, previous } = roll(stored, nowMs);
@@ -54,7 +63,19 @@ function read(
     previous = 0;
   }
   current = Math.min(current, most);
-  return { current, previous: Math.min(previous, most), startMs, windowMs, debt };
+  const out = outAt(policy, stored, startMs, nowMs);
+  return { current, previous: Math.min(previous, most), startMs, windowMs, debt, out };
+}
+
+/** After a change of the window, or a step back of the clock, what is out counts as spent. */
+function outAt(
+  policy: Policy,
+  { out, windowMs, startMs: writtenIn }: SlidingWindowState,
+  startMs: number,
+  nowMs: number,
+): Outstanding | undefined {
+  if (out === undefined || windowMs !== policy.windowMs || writtenIn > startMs) return undefined;
+  return rollInWindow(policy, out, writtenIn, nowMs);
 }
 
 /** The counts of the window at `nowMs`, by the length it was written with. */
@@ -66,7 +87,7 @@ function roll(stored: SlidingWindowState, nowMs: number): { current: number; pre
   return { current: 0, previous: stored.startMs === startMs - windowMs ? current : 0 };
 }
 
-type Counts = Omit<SlidingWindowState, 'debt'>;
+type Counts = Omit<SlidingWindowState, 'debt' | 'out'>;
 
 /** Units of permits × ms in the window that ends now. */
 function spentOf({ current, previous, startMs, windowMs }: Counts, nowMs: number): number {
@@ -89,6 +110,18 @@ function fitsAfterMs(policy: Policy, view: Counts, cost: number, nowMs: number):
   return Math.max(0, startMs + elapsed - nowMs);
 }
 
+/** An epoch ends with its window: the one before the window's first is the previous window's. */
+function isOldBefore({ out, startMs }: SlidingWindowState): boolean {
+  return out !== undefined && out.sinceMs <= startMs;
+}
+
+/** Permits out that were granted in the current window. */
+function outIn(view: SlidingWindowState): number {
+  const { out } = view;
+  if (out === undefined) return 0;
+  return isOldBefore(view) ? out.young : out.young + out.old;
+}
+
 function stateOf({ limit }: Policy, view: SlidingWindowState): SlidingWindowState {
   return { ...view, debt: view.current > limit || view.previous > limit };
 }
@@ -107,15 +140,17 @@ export const slidingWindow: Rules<SlidingWindowState> = {
   giveBack: (policy, view, permits, nowMs, takenAtMs = nowMs) => {
     const { current, previous, startMs, windowMs } = view;
     if (takenAtMs >= startMs) {
-      return stateOf(policy, { ...view, current: Math.max(0, current - permits) });
+      // What is out may be spent yet.
+      const least = Math.min(current, outIn(view));
+      return stateOf(policy, { ...view, current: Math.max(least, current - permits) });
     }
     if (takenAtMs < startMs - windowMs) return stateOf(policy, view);
     return stateOf(policy, { ...view, previous: Math.max(0, previous - permits) });
   },
   steppedBack: ({ startMs }, nowMs) => nowMs < startMs,
   restart: stateOf,
-  idleAfterMs: (_policy, { current, previous, startMs, windowMs }, nowMs) => {
-    if (current > 0) return startMs + 2 * windowMs - nowMs;
+  idleAfterMs: (_policy, { current, previous, startMs, windowMs, out }, nowMs) => {
+    if (current > 0 || out !== undefined) return startMs + 2 * windowMs - nowMs;
     return previous > 0 ? startMs + windowMs - nowMs : 0;
   },
   facts: (_policy, { current, previous, startMs }, _cost, nowMs) => [
@@ -136,9 +171,31 @@ export const slidingWindow: Rules<SlidingWindowState> = {
       remaining,
       cost > limit ? undefined : fitsAfterMs(policy, view, cost, nowMs),
       refillable ? fitsAfterMs(policy, view, remaining + 1, nowMs) : undefined,
-      slidingWindow.idleAfterMs(policy, { ...view, debt: false }, nowMs),
+      slidingWindow.idleAfterMs(policy, { ...view, debt: false, out: undefined }, nowMs),
       nowMs,
       origin,
     );
+  },
+  leases: {
+    outstanding: ({ out }) => out,
+    account: (policy, view, reports, holder, turn) => {
+      if (view.out === undefined) return stateOf(policy, view);
+      const { current, previous } = view;
+      const { out, young, old } = account(view.out, reports, holder, turn);
+      const before = isOldBefore(view) ? old : 0;
+      return stateOf(policy, {
+        ...view,
+        current: Math.max(0, current - young - (old - before)),
+        previous: Math.max(0, previous - before),
+        out,
+      });
+    },
+    grant: (policy, view, extra, nowMs) => {
+      const { current, startMs, windowMs } = view;
+      const free = policy.limit * windowMs - spentOf(view, nowMs);
+      const there = Math.max(0, Math.floor(free / windowMs));
+      const { out, ...granted } = grantInWindow(policy, view.out, extra, there, startMs, nowMs);
+      return [stateOf(policy, { ...view, current: current + granted.permits, out }), granted];
+    },
   },
 };

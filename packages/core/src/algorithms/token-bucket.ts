@@ -1,7 +1,9 @@
 import type { Decision, Origin } from '../decision/decision.js';
+import type { LeaseTerms } from '../policy/lease-terms.js';
 import type { Policy } from '../policy/policy.js';
 import type { Rules } from './algorithm.js';
 import { makeDecision } from './make-decision.js';
+import { account, grant, nextEpoch, nextLengthMs, type Outstanding, outOf } from './outstanding.js';
 
 /*
  * Token bucket, in exact integers.
@@ -20,6 +22,13 @@ import { makeDecision } from './make-decision.js';
  *
  * The level is computed on demand from the time that has passed; nothing runs in the background.
  * Settling may take it below zero, and later calls wait for that to be refilled.
+ *
+ * Permits that replicas hold in advance are taken out of the level and kept beside it, and refill
+ * never makes up for them: level + out ≤ full at every moment. What can be spent within a time T is
+ * then at most what could be spent at its start, level + out, and the refill of T, however late
+ * replicas spend what they hold and whenever they say so. Hence the bucket is refilled first, under
+ * the cap that held at the time, epoch by epoch, and only then told what was spent or returned:
+ * permits that were spent late must not make room for refill from before they were spent.
  */
 
 /** What a store keeps for one bucket. */
@@ -32,11 +41,19 @@ export interface TokenBucketState {
   windowMs: number;
   /** Whether a settlement had taken the bucket below zero. */
   debt: boolean;
+  /** What replicas hold in advance. */
+  out: Outstanding | undefined;
+}
+
+/** A bucket as it was read. */
+interface TokenBucketView {
+  readonly level: number;
+  readonly out: Outstanding | undefined;
 }
 
 /**
- * Units in the bucket at `nowMs`, refilled since `state` was written and capped at a full bucket;
- * below 0 after a settlement.
+ * Units in a bucket at `nowMs` of which nothing is held in advance, refilled since `state` was
+ * written and capped at a full bucket; below 0 after a settlement.
  *
  * A clock that stepped back brings no refill and takes none. After a change of policy what was
  * spent stays spent: a larger burst leaves that much more, a smaller one that much less, but not
@@ -49,12 +66,16 @@ export function levelAt(
 ): number {
   const full = policy.burst * policy.windowMs;
   if (state === undefined) return full;
-  const most = state.debt ? full + policy.overdraft * policy.windowMs : full;
-  let missing = state.windowMs === policy.windowMs ? state.missing : rescale(policy, state);
-  if (missing > most) missing = most;
-  // Past 2^53 the product is no longer exact, but then it is far above what is missing.
-  const gained = nowMs > state.atMs ? (nowMs - state.atMs) * policy.limit : 0;
+  const missing = missingOf(policy, state, full);
+  const gained = gainedOf(policy, state.atMs, nowMs);
   return gained >= missing ? full : full - missing + gained;
+}
+
+/** Units missing to a full bucket of `policy` when `state` was written. */
+function missingOf(policy: Policy, state: TokenBucketState, full: number): number {
+  const most = state.debt ? full + policy.overdraft * policy.windowMs : full;
+  const missing = state.windowMs === policy.windowMs ? state.missing : rescale(policy, state);
+  return Math.min(missing, most);
 }
 
 /** What a state written under another window misses, in the unit of `policy`, rounded up. */
@@ -62,6 +83,47 @@ function rescale(policy: Policy, { missing, windowMs }: TokenBucketState): numbe
   const permits = Math.floor(missing / windowMs);
   const part = missing - permits * windowMs;
   return permits * policy.windowMs + Math.ceil((part * policy.windowMs) / windowMs);
+}
+
+/** Past 2^53 the product is no longer exact, but then it is far above what can be missing. */
+function gainedOf({ limit }: Policy, sinceMs: number, nowMs: number): number {
+  return nowMs > sinceMs ? (nowMs - sinceMs) * limit : 0;
+}
+
+/** The bucket at `nowMs`, with what is held in advance, refilled epoch by epoch. */
+function read(policy: Policy, state: TokenBucketState | undefined, nowMs: number): TokenBucketView {
+  if (state?.out === undefined) return { level: levelAt(policy, state, nowMs), out: undefined };
+  const full = policy.burst * policy.windowMs;
+  let missing = missingOf(policy, state, full);
+  let atMs = Math.min(state.atMs, nowMs);
+  let out: Outstanding | undefined = shifted(state.out, atMs - state.atMs);
+  while (out !== undefined && out.endsAtMs <= nowMs) {
+    missing = refill(policy, missing, out, atMs, out.endsAtMs);
+    atMs = out.endsAtMs;
+    out = nextEpoch(out, nextLengthMs(policy, out));
+  }
+  return { level: full - refill(policy, missing, out, atMs, nowMs), out };
+}
+
+/**
+ * What is missing after a refill that leaves room for what is out, at most all of the bucket: also
+ * where a smaller burst has made it less meanwhile.
+ */
+function refill(
+  policy: Policy,
+  missing: number,
+  out: Outstanding | undefined,
+  sinceMs: number,
+  nowMs: number,
+): number {
+  const room = Math.min(outOf(out), policy.burst) * policy.windowMs;
+  return Math.max(room, missing - gainedOf(policy, sinceMs, nowMs));
+}
+
+/** On a clock that stepped back an epoch has as long to go as it had. */
+function shifted(out: Outstanding, byMs: number): Outstanding {
+  if (byMs === 0) return out;
+  return { ...out, sinceMs: out.sinceMs + byMs, endsAtMs: out.endsAtMs + byMs };
 }
 
 /** True where a bucket at `level` covers `cost` permits. */
@@ -97,30 +159,25 @@ export function decide(
   );
 }
 
-/** The rules of the token bucket. A view is a level; its one fact is what is missing to full. */
-export const tokenBucket: Rules<TokenBucketState, number> = {
-  read: levelAt,
-  fits,
-  charge: (policy, level, cost, nowMs) => stateOf(policy, level - cost * policy.windowMs, nowMs),
-  overcharge: (policy, level, permits, nowMs) =>
-    stateOf(
-      policy,
-      Math.max(
-        Math.min(level, -policy.overdraft * policy.windowMs),
-        level - permits * policy.windowMs,
-      ),
-      nowMs,
-    ),
-  giveBack: (policy, level, permits, nowMs) =>
-    stateOf(
-      policy,
-      Math.min(policy.burst * policy.windowMs, level + permits * policy.windowMs),
-      nowMs,
-    ),
+/** The rules of the token bucket. Its one fact is what is missing to full, in units. */
+export const tokenBucket: Rules<TokenBucketState, TokenBucketView> = {
+  read,
+  fits: (policy, { level }, cost) => fits(policy, level, cost),
+  charge: (policy, { level, out }, cost, nowMs) =>
+    stateOf(policy, level - cost * policy.windowMs, out, nowMs),
+  overcharge: (policy, { level, out }, permits, nowMs) => {
+    const lowest = Math.min(level, -policy.overdraft * policy.windowMs);
+    return stateOf(policy, Math.max(lowest, level - permits * policy.windowMs), out, nowMs);
+  },
+  giveBack: (policy, view, permits, nowMs) => putBack(policy, view, view.out, permits, nowMs),
   steppedBack: ({ atMs }, nowMs) => nowMs < atMs,
-  restart: (policy, level, nowMs) => stateOf(policy, level, nowMs),
-  idleAfterMs: (policy, { missing }) => (missing === 0 ? 0 : Math.ceil(missing / policy.limit)),
-  facts: (policy, level) => [policy.burst * policy.windowMs - level],
+  restart: (policy, { level, out }, nowMs) => stateOf(policy, level, out, nowMs),
+  idleAfterMs: (policy, { missing, out }, nowMs) => {
+    const refilledAfterMs = missing === 0 ? 0 : Math.ceil(missing / policy.limit);
+    if (out === undefined) return refilledAfterMs;
+    return out.endsAtMs + nextLengthMs(policy, out) - nowMs + refilledAfterMs;
+  },
+  facts: (policy, { level }) => [policy.burst * policy.windowMs - level],
   factCount: 1,
   decide: (policy, facts, cost, fits, nowMs, origin) =>
     decide(
@@ -131,9 +188,50 @@ export const tokenBucket: Rules<TokenBucketState, number> = {
       nowMs,
       origin,
     ),
+  leases: {
+    outstanding: ({ out }) => out,
+    account: (policy, view, reports, holder, turn, nowMs) => {
+      if (view.out === undefined) return stateOf(policy, view.level, undefined, nowMs);
+      const { out, young, old } = account(view.out, reports, holder, turn);
+      return putBack(policy, view, out, young + old, nowMs);
+    },
+    grant: (policy, { level, out }, extra, nowMs) => {
+      const { share, ttlMs } = policy.lease as LeaseTerms;
+      const there = Math.max(0, Math.floor(level / policy.windowMs));
+      const permits = Math.max(0, Math.min(extra, there, share - outOf(out)));
+      const left = level - permits * policy.windowMs;
+      const next = permits === 0 ? out : grant(out, permits, ttlMs, nowMs);
+      const epoch = next === undefined ? 0 : next.epoch;
+      return [stateOf(policy, left, next, nowMs), { permits, epoch, lifeMs: lifeOf(policy, next) }];
+    },
+  },
 };
 
-function stateOf(policy: Policy, level: number, atMs: number): TokenBucketState {
+/** No longer than the replica's own terms have it, nor than this bucket's epochs. */
+function lifeOf({ lease }: Policy, out: Outstanding | undefined): number {
+  if (out === undefined || lease === undefined) return 0;
+  return Math.min(lease.ttlMs, out.endsAtMs - out.sinceMs);
+}
+
+/** Permits come back, up to what `out` leaves of a full bucket. */
+function putBack(
+  policy: Policy,
+  { level }: TokenBucketView,
+  out: Outstanding | undefined,
+  permits: number,
+  nowMs: number,
+): TokenBucketState {
+  const most = Math.max(0, policy.burst - outOf(out)) * policy.windowMs;
+  const back = Math.min(most, level + permits * policy.windowMs);
+  return stateOf(policy, Math.max(level, back), out, nowMs);
+}
+
+function stateOf(
+  policy: Policy,
+  level: number,
+  out: Outstanding | undefined,
+  atMs: number,
+): TokenBucketState {
   const { windowMs } = policy;
-  return { missing: policy.burst * windowMs - level, atMs, windowMs, debt: level < 0 };
+  return { missing: policy.burst * windowMs - level, atMs, windowMs, debt: level < 0, out };
 }

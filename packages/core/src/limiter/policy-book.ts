@@ -60,8 +60,12 @@ export class PolicyBook {
       this.#byValues.delete(oldest as string);
     }
     this.#byValues.set(values, changed);
-    if (!Object.isFrozen(change)) return;
+    if (!Object.isFrozen(change) || !isFixed(change.lease)) return;
     const byName = this.#byObject.get(change) ?? new Map<string, Policy>();
     this.#byObject.set(change, byName.set(changed.name, changed));
   }
+}
+
+function isFixed(value: unknown): boolean {
+  return typeof value !== 'object' || Object.isFrozen(value);
 }

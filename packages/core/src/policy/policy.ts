@@ -1,6 +1,13 @@
 import { checkInteger, MAX_AMOUNT } from '../arith/integers.js';
 import { checkOptionNames, invalidType, invalidValue, show } from '../errors.js';
 import { formatDuration, parseDuration } from '../time/duration.js';
+import {
+  describeTerms,
+  type LeaseOptions,
+  type LeaseTerms,
+  parseLease,
+  sameTerms,
+} from './lease-terms.js';
 
 /** The algorithms a policy can ask for. */
 export const ALGORITHMS = [
@@ -35,6 +42,12 @@ export interface PolicyOptions {
    * Default false.
    */
   shadow?: boolean | undefined;
+  /**
+   * Lets each replica hold permits in advance, so that most calls are decided without the store and
+   * the quota stays exact. True, or how. For `"token-bucket"`, `"fixed-window"` and
+   * `"sliding-window"`. Default false. A store in memory needs no leases, and has none.
+   */
+  lease?: boolean | LeaseOptions | undefined;
 }
 
 /** A policy after parsing: checked, complete and frozen. */
@@ -49,9 +62,18 @@ export interface Policy {
   /** Permits that `settle` may take below zero. */
   readonly overdraft: number;
   readonly shadow: boolean;
+  /** Undefined where every call is decided by the store. */
+  readonly lease: LeaseTerms | undefined;
 }
 
-const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow'];
+const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow', 'lease'];
+
+/** Those that cannot be leased, and why. */
+const WITHOUT_LEASE: { readonly [A in Algorithm]?: string } = {
+  gcra: 'which has each call wait its turn: permits held in advance would be spent out of turn; token-bucket can be leased',
+  'sliding-log':
+    'which keeps the instant of each call: of permits held in advance it cannot know it; sliding-window can be leased',
+};
 
 /** Those for which a burst other than the limit means something. */
 const WITH_BURST: readonly Algorithm[] = ['token-bucket', 'gcra'];
@@ -103,7 +125,13 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
     throw invalidValue(at(field), `at most ${most} with a window of ${windowMs} ms`, burst);
   }
   const overdraft = parseOverdraft(at('overdraft'), options.overdraft, burst, most);
-  return Object.freeze({ name, algorithm, limit, windowMs, burst, overdraft, shadow });
+  const why = WITHOUT_LEASE[algorithm];
+  if (why !== undefined && options.lease !== undefined && options.lease !== false) {
+    throw invalidValue(at('lease'), `left out with ${algorithm}, ${why}`, options.lease);
+  }
+  const fillMs = limit === 0 ? Number.POSITIVE_INFINITY : (burst / limit) * windowMs;
+  const lease = parseLease(at('lease'), options.lease, burst, fillMs);
+  return Object.freeze({ name, algorithm, limit, windowMs, burst, overdraft, shadow, lease });
 }
 
 function parseBurst(
@@ -139,12 +167,14 @@ export function samePolicy(a: Policy, b: Policy): boolean {
     a.limit === b.limit &&
     a.windowMs === b.windowMs &&
     a.burst === b.burst &&
-    a.overdraft === b.overdraft
+    a.overdraft === b.overdraft &&
+    sameTerms(a.lease, b.lease)
   );
 }
 
 /** `100 per 1m, burst 20`, for messages. */
 export function describePolicy(policy: Policy): string {
-  const { limit, windowMs, burst } = policy;
-  return `${limit} per ${formatDuration(windowMs)}, burst ${burst}`;
+  const { limit, windowMs, burst, lease } = policy;
+  const leased = lease === undefined ? '' : `, ${describeTerms(lease)}`;
+  return `${limit} per ${formatDuration(windowMs)}, burst ${burst}${leased}`;
 }

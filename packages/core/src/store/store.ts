@@ -1,5 +1,8 @@
+import type { LeaseReport } from '../algorithms/outstanding.js';
 import type { Decision } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
+
+export type { LeaseReport } from '../algorithms/outstanding.js';
 
 /** What one call is charged to one bucket. */
 export interface Charge {
@@ -8,6 +11,40 @@ export interface Charge {
   readonly key: string;
   /** Permits: an integer, at least 0. 0 only looks. */
   readonly cost: number;
+}
+
+/** What a replica asks of a bucket to hold permits of it in advance. */
+export interface Claim {
+  /** One with a lease. */
+  readonly policy: Policy;
+  readonly key: string;
+  /** Who claims: a random integer, one for each that holds leases. */
+  readonly holder: number;
+  /** Rises with every claim of a holder. */
+  readonly turn: number;
+  /** What became of the permits it holds. Told once, whether an answer came or not. */
+  readonly reports: readonly LeaseReport[];
+  /** The costs of calls that wait for a decision, each as of `consume`. */
+  readonly costs: readonly number[];
+  /** Permits it would like in advance: an integer, at least 0. */
+  readonly extra: number;
+}
+
+/** The answer to a claim. */
+export interface Grant {
+  /** On the costs, in order. */
+  readonly decisions: readonly Decision[];
+  /** Permits granted in advance: from 0 to what was asked. */
+  readonly permits: number;
+  /** What reports call these permits; means nothing where there are none. */
+  readonly epoch: number;
+  /**
+   * How long after the decision they may be spent. The store takes them back no earlier, by its own
+   * clock; the replica counts from when it sent the claim, by its own, and stops earlier.
+   */
+  readonly lifeMs: number;
+  /** What a cost of 0 would find then. */
+  readonly left: Decision;
 }
 
 /**
@@ -42,6 +79,16 @@ export interface Store {
    * also where another was denied.
    */
   consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]>;
+
+  /**
+   * Takes what a replica tells of its leases, decides what waits there, and grants permits in
+   * advance, at one instant and in this order. Until it is told that they were spent or returned,
+   * or their time is over, granted permits count as taken: nothing is refilled in their place.
+   *
+   * Undefined, with nothing done, where this claim, or a later one of its holder, has told something
+   * before: so what a client sends twice is taken off once.
+   */
+  claim(claim: Claim): Promise<Grant | undefined>;
 
   /**
    * Puts permits back, never above a full bucket, and answers as a cost of 0 would then.

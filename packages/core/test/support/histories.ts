@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { MAX_AMOUNT } from '../../src/arith/integers.js';
+import type { LeaseOptions } from '../../src/policy/lease-terms.js';
 import {
   ALGORITHMS,
   type Algorithm,
@@ -22,11 +23,23 @@ export interface Part {
 
 /** One call of a history. Calls of one instant are made in one turn of the event loop. */
 export interface Call {
-  readonly do: 'consume' | 'refund' | 'overcharge' | 'reset';
+  readonly do: 'consume' | 'refund' | 'overcharge' | 'reset' | 'claim';
   /** Of different names. Only `consume` looks at more than the first. */
   readonly parts: readonly Part[];
+  readonly claim: ClaimPart;
   /** Of a refund: whether it says which decision took the permits. */
   readonly told: boolean;
+}
+
+/** What a claim asks besides its policy, its key and a cost that waits. */
+export interface ClaimPart {
+  /** 0 or 1. */
+  readonly holder: number;
+  readonly extra: number;
+  /** What is told of the latest grants of this bucket: the latest first. */
+  readonly told: readonly { readonly spent: number; readonly returned: number }[];
+  /** True for one that was sent before. */
+  readonly again: boolean;
 }
 
 export interface Instant {
@@ -65,6 +78,13 @@ export function policies(name: string, algorithm: fc.Arbitrary<Algorithm>): fc.A
       burst: amount(1),
       overdraft: fc.option(amount(0), { nil: undefined }),
       shadow: fc.boolean(),
+      lease: fc.option(
+        fc.record({
+          ttl: fc.integer({ min: 100, max: 3000 }),
+          maxShare: fc.constantFrom(0.1, 0.5, 1),
+        }),
+        { nil: undefined },
+      ),
     })
     .map((values) => completePolicy(name, values));
 }
@@ -78,6 +98,7 @@ function completePolicy(
     burst: number;
     overdraft: number | undefined;
     shadow: boolean;
+    lease: LeaseOptions | undefined;
   },
 ): Policy {
   const { algorithm, windowMs, shadow } = values;
@@ -96,6 +117,7 @@ function completePolicy(
       ...(bucket && limit > 0 ? { burst } : {}),
       overdraft: values.overdraft === undefined ? undefined : Math.min(values.overdraft, room),
       shadow,
+      lease: algorithm === 'gcra' || algorithm === 'sliding-log' ? undefined : values.lease,
     },
     '',
   );
@@ -107,12 +129,15 @@ const costs = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: MAX }) },
 );
 
+const permits = fc.integer({ min: 0, max: 12 });
+
 const calls: fc.Arbitrary<Call> = fc.record({
   do: fc.oneof(
     { weight: 12, arbitrary: fc.constant('consume' as const) },
     { weight: 2, arbitrary: fc.constant('refund' as const) },
     { weight: 2, arbitrary: fc.constant('overcharge' as const) },
     { weight: 1, arbitrary: fc.constant('reset' as const) },
+    { weight: 6, arbitrary: fc.constant('claim' as const) },
   ),
   parts: fc.uniqueArray(
     fc.record({
@@ -123,6 +148,12 @@ const calls: fc.Arbitrary<Call> = fc.record({
     { minLength: 1, maxLength: 3, selector: ({ name }) => name },
   ),
   told: fc.boolean(),
+  claim: fc.record({
+    holder: fc.integer({ min: 0, max: 1 }),
+    extra: costs,
+    told: fc.array(fc.record({ spent: permits, returned: permits }), { maxLength: 3 }),
+    again: fc.boolean(),
+  }),
 });
 
 /** Steps of every size; sometimes a step back. */

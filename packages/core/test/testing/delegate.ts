@@ -1,6 +1,6 @@
 import type { Decision } from '../../src/decision/decision.js';
 import type { Policy } from '../../src/policy/policy.js';
-import type { Charge, Store } from '../../src/store/store.js';
+import type { Charge, Claim, Grant, Store } from '../../src/store/store.js';
 
 /** A store that hands every call to another: what a broken one differs from in a method or two. */
 export class Delegate implements Store {
@@ -21,6 +21,9 @@ export class Delegate implements Store {
   }
   consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
     return this.inner.consumeAll(charges);
+  }
+  claim(claim: Claim): Promise<Grant | undefined> {
+    return this.inner.claim(claim);
   }
   refund(
     policy: Policy,

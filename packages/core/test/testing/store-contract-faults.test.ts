@@ -3,9 +3,10 @@ import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { storeContract } from '../../src/testing.js';
 import { AsyncDelegate, Delegate, Translating } from './delegate.js';
 import { FAULTS } from './faults.js';
+import { LEASE_FAULTS } from './lease-faults.js';
 
 describe('the contract finds a store that', () => {
-  it.each(FAULTS)('$name', async ({ break: breakStore, foundBy, says }) => {
+  it.each([...FAULTS, ...LEASE_FAULTS])('$name', async ({ break: breakStore, foundBy, says }) => {
     const tests = storeContract(async (clock) => {
       const sound = memoryStore({ clock });
       return { store: breakStore(sound), close: () => sound.close() };

@@ -1,3 +1,6 @@
+import { ownText } from '../../key/own-text.js';
+import { Ring } from '../ring.js';
+
 /** One bucket. Behind `idleAtMs` it is the same as none. */
 export interface Bucket {
   readonly key: string;
@@ -22,8 +25,8 @@ const SAMPLE = 8;
  */
 export class BucketTable {
   /** By whether they are spent. */
-  readonly #fresh = new Ring();
-  readonly #spent = new Ring();
+  readonly #fresh = new Ring<Bucket>();
+  readonly #spent = new Ring<Bucket>();
   readonly #maxKeys: number;
   /** Buckets forgotten before they were full. */
   evicted = 0;
@@ -33,12 +36,12 @@ export class BucketTable {
   }
 
   get size(): number {
-    return this.#fresh.buckets.size + this.#spent.buckets.size;
+    return this.#fresh.entries.size + this.#spent.entries.size;
   }
 
   /** The bucket of `key`; undefined where there is none, or it was full and is forgotten now. */
   get(key: string, nowMs: number): Bucket | undefined {
-    const bucket = this.#fresh.buckets.get(key) ?? this.#spent.buckets.get(key);
+    const bucket = this.#fresh.entries.get(key) ?? this.#spent.entries.get(key);
     if (bucket === undefined || !isIdle(bucket, nowMs)) return bucket;
     this.delete(key);
     return undefined;
@@ -62,9 +65,9 @@ export class BucketTable {
     if (found === undefined) {
       if (idleAfterMs === 0) return;
       if (this.size >= this.#maxKeys) this.#makeRoom(nowMs);
-      const own = copyOf(key);
+      const own = ownText(key);
       const bucket = { key: own, state, idleAtMs: nowMs + idleAfterMs, spent };
-      this.#ringOf(bucket).buckets.set(own, bucket);
+      this.#ringOf(bucket).entries.set(own, bucket);
     } else if (idleAfterMs === 0) {
       this.delete(key);
     } else {
@@ -76,71 +79,45 @@ export class BucketTable {
 
   /** Notes that a bucket has become spent, or is so no more. */
   move(bucket: Bucket, spent: boolean): void {
-    this.#ringOf(bucket).buckets.delete(bucket.key);
+    this.#ringOf(bucket).entries.delete(bucket.key);
     bucket.spent = spent;
-    this.#ringOf(bucket).buckets.set(bucket.key, bucket);
+    this.#ringOf(bucket).entries.set(bucket.key, bucket);
   }
 
   delete(key: string): void {
-    if (!this.#fresh.buckets.delete(key)) this.#spent.buckets.delete(key);
+    if (!this.#fresh.entries.delete(key)) this.#spent.entries.delete(key);
   }
 
   /** Forgets those that are full among the next `count` buckets of each kind. */
   sweep(nowMs: number, count: number): void {
     for (const ring of [this.#fresh, this.#spent]) {
-      for (let i = Math.min(count, ring.buckets.size); i > 0; i--) {
-        const bucket = ring.next();
-        if (bucket !== undefined && isIdle(bucket, nowMs)) ring.buckets.delete(bucket.key);
+      for (let i = Math.min(count, ring.entries.size); i > 0; i--) {
+        const bucket = ring.next()?.[1];
+        if (bucket !== undefined && isIdle(bucket, nowMs)) ring.entries.delete(bucket.key);
       }
     }
   }
 
-  #ringOf({ spent }: Bucket): Ring {
+  #ringOf({ spent }: Bucket): Ring<Bucket> {
     return spent ? this.#spent : this.#fresh;
   }
 
   #makeRoom(nowMs: number): void {
-    const ring = this.#fresh.buckets.size > 0 ? this.#fresh : this.#spent;
+    const ring = this.#fresh.entries.size > 0 ? this.#fresh : this.#spent;
     let soonest: Bucket | undefined;
-    for (let i = Math.min(SAMPLE, ring.buckets.size); i > 0; i--) {
-      const bucket = ring.next();
+    for (let i = Math.min(SAMPLE, ring.entries.size); i > 0; i--) {
+      const bucket = ring.next()?.[1];
       if (bucket === undefined) break;
       if (soonest === undefined || bucket.idleAtMs < soonest.idleAtMs) soonest = bucket;
       if (isIdle(bucket, nowMs)) break;
     }
     if (soonest === undefined) return;
-    ring.buckets.delete(soonest.key);
+    ring.entries.delete(soonest.key);
     if (!isIdle(soonest, nowMs)) this.evicted++;
-  }
-}
-
-/** Buckets by key, and a round that visits all of them again and again. */
-class Ring {
-  readonly buckets = new Map<string, Bucket>();
-  #round: Iterator<Bucket> = this.buckets.values();
-
-  /** The next in the order they came; undefined only where there are none. */
-  next(): Bucket | undefined {
-    let step = this.#round.next();
-    if (step.done) {
-      this.#round = this.buckets.values();
-      step = this.#round.next();
-    }
-    return step.done ? undefined : step.value;
   }
 }
 
 /** As a key in Redis: it is there until the instant of its expiry has passed. */
 function isIdle(bucket: Bucket, nowMs: number): boolean {
   return nowMs > bucket.idleAtMs;
-}
-
-/**
- * The same text with characters of its own. A key cut out of a header would keep that whole header
- * in memory for as long as the bucket lives.
- */
-function copyOf(key: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of Latin-1 is meant
-  const encoding = /^[\u0000-\u00ff]*$/.test(key) ? 'latin1' : 'utf16le';
-  return Buffer.from(key, encoding).toString(encoding);
 }

@@ -1,15 +1,16 @@
 import type { AnyRules } from '../../algorithms/algorithm.js';
+import { isNew } from '../../algorithms/outstanding.js';
 import { RULES } from '../../algorithms/rules.js';
 import { decide, fits, levelAt, type TokenBucketState } from '../../algorithms/token-bucket.js';
 import { checkInteger } from '../../arith/integers.js';
 import type { Decision } from '../../decision/decision.js';
-import { checkOptionNames, closed, invalidType } from '../../errors.js';
+import { checkOptionNames, closed, invalidType, notLeased } from '../../errors.js';
 import { boundPartitionKey } from '../../key/partition-key.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
-import type { Charge, Store } from '../store.js';
+import type { Charge, Claim, Grant, Store } from '../store.js';
+import { startSweeper } from '../sweeper.js';
 import { type Bucket, BucketTable } from './bucket-table.js';
-import { startSweeper } from './sweeper.js';
 
 export interface MemoryStoreOptions {
   /**
@@ -21,6 +22,9 @@ export interface MemoryStoreOptions {
   /** For tests. Default: this process's monotonic clock. */
   clock?: Clock;
 }
+
+/** How often buckets that are full again are forgotten. */
+const SWEEP_EVERY_MS = 1000;
 
 /** A bucket that was looked up. */
 interface Found {
@@ -57,7 +61,7 @@ export class MemoryStore implements Store {
     this.#maxKeys = checkInteger('maxKeys', options.maxKeys ?? 100_000, 1);
     this.#clock = options.clock ?? monotonicClock;
     this.#lastTable = new BucketTable(this.#maxKeys);
-    this.#stopSweeper = startSweeper(this);
+    this.#stopSweeper = startSweeper(this, SWEEP_EVERY_MS);
   }
 
   /** Buckets held at present, over all policies. */
@@ -72,7 +76,7 @@ export class MemoryStore implements Store {
 
   tryConsume(policy: Policy, partitionKey: string, cost: number): Decision {
     if (policy.algorithm !== 'token-bucket') {
-      return this.tryConsumeAll([{ policy, key: partitionKey, cost }])[0] as Decision;
+      return this.#decideOne(policy, partitionKey, cost, this.#now());
     }
     // The rules of the token bucket once more, without the objects between them: most calls are
     // these. The random histories hold both ways to the same decisions.
@@ -82,6 +86,7 @@ export class MemoryStore implements Store {
     const key = boundPartitionKey(partitionKey);
     const bucket = table.get(key, nowMs);
     const state = bucket?.state as TokenBucketState | undefined;
+    if (state?.out !== undefined) return this.#decideOne(policy, partitionKey, cost, nowMs);
     const level = levelAt(policy, state, nowMs);
     const fitted = fits(policy, level, cost);
     const left = fitted ? level - cost * policy.windowMs : level;
@@ -92,7 +97,7 @@ export class MemoryStore implements Store {
       const spent = remaining * 2 < policy.burst;
       if (state === undefined || resetAfterMs === 0) {
         const missing = policy.burst * windowMs - left;
-        const next = { missing, atMs: nowMs, windowMs, debt: left < 0 };
+        const next = { missing, atMs: nowMs, windowMs, debt: left < 0, out: undefined };
         table.put(key, bucket, next, nowMs, resetAfterMs, spent);
       } else {
         state.missing = policy.burst * windowMs - left;
@@ -112,20 +117,37 @@ export class MemoryStore implements Store {
   }
 
   tryConsumeAll(charges: readonly Charge[]): readonly Decision[] {
-    const nowMs = this.#now();
-    const found = charges.map(({ policy, key }) => this.#find(policy, key, nowMs));
-    const fitting = charges.map(({ policy, cost }, i) => {
-      const { rules, view } = found[i] as Found;
-      return rules.fits(policy, view, cost, nowMs);
-    });
-    const allowed = charges.every(({ policy }, i) => fitting[i] || policy.shadow);
-    return charges.map((charge, i) =>
-      this.#conclude(charge, found[i] as Found, fitting[i] as boolean, allowed, nowMs),
-    );
+    return this.#decideAll(charges, this.#now());
   }
 
   async consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
     return this.tryConsumeAll(charges);
+  }
+
+  async claim(claim: Claim): Promise<Grant | undefined> {
+    const { policy, key, holder, turn, reports, costs, extra } = claim;
+    const nowMs = this.#now();
+    const { rules, view } = this.#find(policy, key, nowMs);
+    const { leases } = rules;
+    if (policy.lease === undefined || leases === undefined) throw notLeased(policy);
+    if (!isNew(leases.outstanding(view), holder, turn)) return undefined;
+    const change = (to: (view: unknown) => object) => {
+      const found = this.#find(policy, key, nowMs);
+      return this.#write(policy, found, to(found.view), nowMs);
+    };
+    if (reports.length > 0) {
+      change((view) => leases.account(policy, view, reports, holder, turn, nowMs));
+    }
+    const decisions = costs.map((cost) => this.#decideOne(policy, key, cost, nowMs));
+    const [state, granted] = leases.grant(
+      policy,
+      this.#find(policy, key, nowMs).view,
+      extra,
+      nowMs,
+    );
+    if (granted.permits > 0) change(() => state);
+    const { view: after } = this.#find(policy, key, nowMs);
+    return { decisions, ...granted, left: this.#look(policy, rules, after, nowMs) };
   }
 
   async refund(
@@ -161,6 +183,22 @@ export class MemoryStore implements Store {
   sweep(count: number): void {
     const nowMs = this.#clock.nowMs();
     for (const table of this.#tables.values()) table.sweep(nowMs, count);
+  }
+
+  #decideAll(charges: readonly Charge[], nowMs: number): readonly Decision[] {
+    const found = charges.map(({ policy, key }) => this.#find(policy, key, nowMs));
+    const fitting = charges.map(({ policy, cost }, i) => {
+      const { rules, view } = found[i] as Found;
+      return rules.fits(policy, view, cost, nowMs);
+    });
+    const allowed = charges.every(({ policy }, i) => fitting[i] || policy.shadow);
+    return charges.map((charge, i) =>
+      this.#conclude(charge, found[i] as Found, fitting[i] as boolean, allowed, nowMs),
+    );
+  }
+
+  #decideOne(policy: Policy, key: string, cost: number, nowMs: number): Decision {
+    return this.#decideAll([{ policy, key, cost }], nowMs)[0] as Decision;
   }
 
   /** Charges where all is allowed and this one fits, and answers. */

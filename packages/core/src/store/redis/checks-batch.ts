@@ -1,16 +1,16 @@
 import { RULES } from '../../algorithms/rules.js';
 import type { Decision } from '../../decision/decision.js';
 import { ALGORITHMS, type Policy, samePolicy } from '../../policy/policy.js';
-import type { Charge } from '../store.js';
+import type { Charge, Claim, Grant } from '../store.js';
 import { type Batch, type Call, MAX_CHECKS, MAX_KEYS } from './batch.js';
 import { ReplyReader } from './reply-reader.js';
 
 /** By the numbers the script has for them. */
-const WHAT = { consume: 1, look: 2, refund: 3, overcharge: 4, reset: 5 } as const;
+const WHAT = { consume: 1, look: 2, refund: 3, overcharge: 4, reset: 5, claim: 6 } as const;
 
 /** Something asked of one or several buckets, that waits for its answer. */
-export interface Question {
-  readonly what: keyof typeof WHAT;
+export interface Check {
+  readonly what: Exclude<keyof typeof WHAT, 'claim'>;
   /** One, unless `what` is `consume` or `look`; its cost is the permits of a refund or overcharge. */
   readonly charges: readonly Charge[];
   /** Of a refund: when the permits were taken, by the store's clock. */
@@ -18,6 +18,16 @@ export interface Question {
   resolve(decisions: readonly Decision[]): void;
   reject(error: Error): void;
 }
+
+/** A claim that waits for its grant. */
+export interface ClaimCheck {
+  readonly what: 'claim';
+  readonly claim: Claim;
+  resolve(grant: Grant | undefined): void;
+  reject(error: Error): void;
+}
+
+export type Question = Check | ClaimCheck;
 
 /** Checks of any kind that go out together. */
 export class ChecksBatch implements Batch {
@@ -32,12 +42,13 @@ export class ChecksBatch implements Batch {
 
   /** False, having added nothing, where a bucket is here already under other policy values. */
   add(question: Question): boolean {
-    const isTaken = ({ policy, key }: Charge) => {
+    const asked = bucketsOf(question);
+    const isTaken = ({ policy, key }: Bucket) => {
       const held = this.#buckets.get(idOf(policy, key))?.policy;
       return held !== undefined && held !== policy && !samePolicy(held, policy);
     };
-    if (question.charges.some(isTaken)) return false;
-    for (const { policy, key } of question.charges) {
+    if (asked.some(isTaken)) return false;
+    for (const { policy, key } of asked) {
       const id = idOf(policy, key);
       if (this.#buckets.has(id)) continue;
       this.#buckets.set(id, { policy, key, index: this.#buckets.size + 1 });
@@ -57,6 +68,8 @@ export class ChecksBatch implements Batch {
         policy.windowMs,
         policy.burst,
         policy.overdraft,
+        policy.lease?.ttlMs ?? 0,
+        policy.lease?.share ?? 0,
       ]),
       ...buckets.map(({ policy }) => policies.indexOf(policy) + 1),
       ...this.#questions.flatMap((question) => this.#numbersOf(question)),
@@ -70,18 +83,24 @@ export class ChecksBatch implements Batch {
     const nowMs = reader.next();
     const answers = this.#questions.map((question) => readAnswer(reader, question, nowMs));
     reader.end();
-    this.#questions.forEach(({ resolve }, i) => {
-      resolve(answers[i] as Decision[]);
-    });
+    for (const answer of answers) answer();
   }
 
   fail(error: Error): void {
     for (const { reject } of this.#questions) reject(error);
   }
 
-  #numbersOf({ what, charges, takenAtMs }: Question): number[] {
-    const indexOf = ({ policy, key }: Charge): number =>
+  #numbersOf(question: Question): number[] {
+    const indexOf = ({ policy, key }: Bucket): number =>
       this.#buckets.get(idOf(policy, key))?.index as number;
+    if (question.what === 'claim') {
+      const { claim } = question;
+      const { holder, turn, reports, costs, extra } = claim;
+      const told = reports.flatMap(({ epoch, spent, returned }) => [epoch, spent, returned]);
+      const numbers = [WHAT.claim, indexOf(claim), holder, turn, told.length, ...told];
+      return [...numbers, costs.length, ...costs, extra];
+    }
+    const { what, charges, takenAtMs } = question;
     if (what === 'consume' || what === 'look') {
       const parts = charges.flatMap((charge) => [
         indexOf(charge),
@@ -104,12 +123,47 @@ function idOf(policy: Policy, key: string): string {
   return `${policy.name}:${policy.algorithm}:${key}`;
 }
 
-function readAnswer(reader: ReplyReader, { what, charges }: Question, nowMs: number): Decision[] {
-  const checks = what === 'consume' || what === 'look';
-  return charges.map(({ policy, cost }) => {
-    const rules = RULES[policy.algorithm];
-    const fits = checks ? reader.next() === 1 : true;
-    const facts = Array.from({ length: rules.factCount }, () => reader.next());
-    return rules.decide(policy, facts, checks ? cost : 0, fits, nowMs, 'store');
-  });
+type Bucket = Pick<Charge, 'policy' | 'key'>;
+
+function bucketsOf(question: Question): readonly Bucket[] {
+  return question.what === 'claim' ? [question.claim] : question.charges;
+}
+
+/** Reads what answers a question. @returns gives the answer, once the whole reply is sound */
+function readAnswer(reader: ReplyReader, question: Question, nowMs: number): () => void {
+  if (question.what === 'claim') {
+    const grant = readGrant(reader, question.claim, nowMs);
+    return () => question.resolve(grant);
+  }
+  const checks = question.what === 'consume' || question.what === 'look';
+  const decisions = question.charges.map(({ policy, cost }) =>
+    readDecision(reader, policy, checks ? cost : 0, checks, nowMs),
+  );
+  return () => question.resolve(decisions);
+}
+
+/** @param told whether the reply says if the cost fits; else it does */
+function readDecision(
+  reader: ReplyReader,
+  policy: Policy,
+  cost: number,
+  told: boolean,
+  nowMs: number,
+): Decision {
+  const rules = RULES[policy.algorithm];
+  const fits = told ? reader.next() === 1 : true;
+  const facts = Array.from({ length: rules.factCount }, () => reader.next());
+  return rules.decide(policy, facts, cost, fits, nowMs, 'store');
+}
+
+function readGrant(
+  reader: ReplyReader,
+  { policy, costs }: Claim,
+  nowMs: number,
+): Grant | undefined {
+  if (reader.next() === 0) return undefined;
+  const decisions = costs.map((cost) => readDecision(reader, policy, cost, true, nowMs));
+  const [permits, epoch, lifeMs] = [reader.next(), reader.next(), reader.next()];
+  const left = readDecision(reader, policy, 0, false, nowMs);
+  return { decisions, permits, epoch, lifeMs, left };
 }

@@ -90,7 +90,8 @@ export class PlainBatch implements Batch {
     let plain = this.#buckets.size === 1;
     let index = 0;
     for (const [policy, entries] of this.#buckets) {
-      policies.push(policy.limit, policy.windowMs, policy.burst, policy.overdraft);
+      const { limit, windowMs, burst, overdraft, lease } = policy;
+      policies.push(limit, windowMs, burst, overdraft, lease?.ttlMs ?? 0);
       index++;
       for (const [partitionKey, { first }] of entries) {
         keys.push(keyOf(policy, partitionKey));
@@ -133,9 +134,10 @@ export class PlainBatch implements Batch {
 
 /** Leaves out of the last policy what the script takes it to be: every argument has its price. */
 function withoutDefaults(policies: readonly number[]): readonly number[] {
-  const [limit, , burst, overdraft] = policies.slice(-4);
-  if (overdraft !== burst) return policies;
-  return policies.slice(0, burst === limit ? -2 : -1);
+  const [limit, , burst, overdraft, ttlMs] = policies.slice(-5);
+  if (ttlMs !== 0) return policies;
+  if (overdraft !== burst) return policies.slice(0, -1);
+  return policies.slice(0, burst === limit ? -3 : -2);
 }
 
 /** A bucket's checks in runs of one cost. */

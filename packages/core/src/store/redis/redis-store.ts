@@ -1,10 +1,10 @@
 import type { Decision } from '../../decision/decision.js';
-import { checkOptionNames, closed, storeFailed } from '../../errors.js';
+import { checkOptionNames, closed, notLeased, storeFailed } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Charge, Store } from '../store.js';
+import type { Charge, Claim, Grant, Store } from '../store.js';
 import type { Batch } from './batch.js';
 import { bucketKey, checkPrefix } from './bucket-key.js';
-import { ChecksBatch, type Question } from './checks-batch.js';
+import { type Check, ChecksBatch, type Question } from './checks-batch.js';
 import { checkClient, type RedisClient } from './client.js';
 import { PlainBatch, type PlainCheck } from './plain-batch.js';
 import { ScriptRunner, type Scripts } from './script.js';
@@ -89,6 +89,14 @@ export class RedisStore implements Store {
     return charges.map((charge) => decisions.get(charge) as Decision);
   }
 
+  claim(claim: Claim): Promise<Grant | undefined> {
+    if (this.#closed) return Promise.reject(closed('store'));
+    if (claim.policy.lease === undefined) return Promise.reject(notLeased(claim.policy));
+    return new Promise((resolve, reject) => {
+      this.#add({ what: 'claim', claim, resolve, reject }, claim.key);
+    });
+  }
+
   refund(
     policy: Policy,
     partitionKey: string,
@@ -157,7 +165,7 @@ export class RedisStore implements Store {
   }
 
   async #askOne(
-    what: Question['what'],
+    what: Check['what'],
     policy: Policy,
     key: string,
     cost: number,
@@ -168,21 +176,27 @@ export class RedisStore implements Store {
 
   /** Asks also while the store closes, on behalf of calls made before. @param charges of one group */
   #ask(
-    what: Question['what'],
+    what: Check['what'],
     charges: readonly Charge[],
     takenAtMs?: number,
   ): Promise<readonly Decision[]> {
     return new Promise((resolve, reject) => {
-      const group = this.#groupOf((charges[0] as Charge).key);
-      const question = { what, charges, takenAtMs, resolve, reject };
-      const held = this.#batches.get(group);
-      if (held instanceof ChecksBatch && held.add(question)) return this.#added(group, held);
-      if (held !== undefined) this.#send(held);
-      const batch = new ChecksBatch();
-      batch.add(question);
-      this.#batches.set(group, batch);
-      this.#added(group, batch);
+      this.#add({ what, charges, takenAtMs, resolve, reject }, (charges[0] as Charge).key);
     });
+  }
+
+  #add(question: Question, partitionKey: string): void {
+    const group = this.#groupOf(partitionKey);
+    const held = this.#batches.get(group);
+    if (held instanceof ChecksBatch && held.add(question)) {
+      this.#added(group, held);
+      return;
+    }
+    if (held !== undefined) this.#send(held);
+    const batch = new ChecksBatch();
+    batch.add(question);
+    this.#batches.set(group, batch);
+    this.#added(group, batch);
   }
 
   #joinPlain(group: string, policy: Policy, partitionKey: string, check: PlainCheck): void {

@@ -1,5 +1,6 @@
 import type { Decision } from '../../decision/decision.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Claim, Grant } from '../../store/store.js';
 import { expectEqual, expectTrue } from './expect.js';
 
 /** A decision without who made it: what two stores must agree on to the digit. */
@@ -51,6 +52,20 @@ export function expectSound(policy: Policy, cost: number, decision: Decision): v
       retryAfterMs !== undefined && retryAfterMs >= 1 && retryAfterMs <= resetAfterMs,
     );
   }
+}
+
+/** Holds the answer to a claim to what is true of every one; its decisions apart. */
+export function expectSoundGrant({ policy, extra }: Claim, grant: Grant): void {
+  const { permits, epoch, lifeMs } = grant;
+  const holds = (what: string, condition: boolean) => expectTrue(what, condition, grant);
+  const share = policy.lease?.share ?? 0;
+  const isWithin = (value: number, min: number, max: number) =>
+    Number.isSafeInteger(value) && value >= min && value <= max;
+  holds('permits must be an integer from 0 to what was asked', isWithin(permits, 0, extra));
+  holds('no more may be granted than the share', permits <= share);
+  if (permits === 0) return;
+  holds('an epoch must be an integer, for reports to name', Number.isSafeInteger(epoch));
+  holds('lifeMs must be from 1 ms to the ttl', isWithin(lifeMs, 1, policy.lease?.ttlMs ?? 0));
 }
 
 /** True where the cost was there, also under a shadow policy. */

@@ -1,8 +1,8 @@
 import type { Decision } from '../../decision/decision.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Charge, Store } from '../../store/store.js';
+import type { Charge, Claim, Grant, Store } from '../../store/store.js';
 import type { ManualClock } from '../manual-clock.js';
-import { expectSound } from './decisions.js';
+import { expectSound, expectSoundGrant } from './decisions.js';
 import { expectEqual } from './expect.js';
 
 /**
@@ -40,6 +40,19 @@ export class Subject {
       this.#sound(policy, cost, decisions[i] as Decision);
     });
     return decisions;
+  }
+
+  async claim(claim: Claim): Promise<Grant | undefined> {
+    const grant = await this.store.claim(claim);
+    if (grant === undefined) return undefined;
+    const { policy, costs } = claim;
+    expectEqual('number of decisions', grant.decisions.length, costs.length);
+    costs.forEach((cost, i) => {
+      this.#sound(policy, cost, grant.decisions[i] as Decision);
+    });
+    this.#sound(policy, 0, grant.left);
+    expectSoundGrant(claim, grant);
+    return grant;
   }
 
   /** @param takenAtMs by the clock; left out: not told */

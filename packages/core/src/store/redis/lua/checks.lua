@@ -3,7 +3,8 @@
 --
 -- KEYS   the bucket keys, each once, all in one slot; no other key is touched
 -- ARGV   a JSON array of numbers: number of policies, then for each: algorithm (as rules has it),
---        limit, window (ms), burst, overdraft (permits); then for each key, in the order of KEYS:
+--        limit, window (ms), burst, overdraft (permits), how long a lease lives (ms; 0 for none) and
+--        how many permits may be out; then for each key, in the order of KEYS:
 --        index of its policy; then, to the end, what is asked, each of one of these forms:
 --          1, count, and count times: index of the key, cost, 1 for shadow or 0
 --             takes the costs of all, or of none where one that is no shadow does not fit
@@ -11,8 +12,13 @@
 --          3, index of the key, permits, the time they were taken or -1: puts permits back
 --          4, index of the key, permits: takes permits, fit or not, down to the overdraft
 --          5, index of the key: forgets the bucket
+--          6, index of the key, holder, turn, count of numbers, and reports of three numbers each:
+--             epoch, permits spent, permits returned; count, and costs; permits to grant in advance:
+--             takes what is told off what is out, takes each cost that fits, then grants
 -- Reply  the time, then in order: for 1 and 2, for each cost: 1 where it fits or 0, and its rule's
---        facts; for 3 to 5: the facts for a cost of 0. Integers below 2^53 in size
+--        facts; for 3 to 5: the facts for a cost of 0; for 6: 0 where that claim or a later one of its
+--        holder was heard before; else 1, as 1 has it for each cost, the permits granted, their epoch
+--        and life (ms), and the facts for a cost of 0. Integers below 2^53 in size
 --
 -- What stays true: a key is written once, whole or by appending, only where something was taken or
 -- put back or the clock stepped back, and always with an expiry at which the bucket is full.
@@ -26,7 +32,7 @@ end
 
 local policies = {}
 for i = 1, take() do
-  local p = { rule = rules[take()], limit = take(), window = take(), burst = take(), overdraft = take() }
+  local p = { rule = rules[take()], limit = take(), window = take(), burst = take(), overdraft = take(), ttl = take(), share = take() }
   p.full = p.burst * p.window
   policies[i] = p
 end
@@ -65,10 +71,52 @@ local function check(charges)
   end
 end
 
+local function take_list()
+  local list = {}
+  for i = 1, take() do
+    list[i] = take()
+  end
+  return list
+end
+
+local function claim(i, holder, turn, reports, costs, extra)
+  local p, v = policy_of[i], views[i]
+  local rule = p.rule
+  if not is_new(v, holder, turn) then return tell(0) end
+  tell(1)
+  if #reports > 0 then
+    rule.account(p, v, holder, turn, reports)
+    dirty[i] = true
+  end
+  for c = 1, #costs do
+    local cost = costs[c]
+    local fits = rule.fits(p, v, cost)
+    if cost > 0 and fits then
+      rule.charge(p, v, cost)
+      dirty[i] = true
+    elseif cost > 0 and v.stepped_back then
+      rule.restart(p, v)
+      dirty[i] = true
+    end
+    tell(fits and 1 or 0)
+    rule.facts(p, v, cost)
+  end
+  local permits, epoch, life = rule.grant(p, v, extra)
+  if permits > 0 then dirty[i] = true end
+  tell(permits)
+  tell(epoch)
+  tell(life)
+  rule.facts(p, v, 0)
+end
+
 while at < #asked do
   local what = take()
   if what <= 2 then
     check(what == 1)
+  elseif what == 6 then
+    local i, holder, turn = take(), pack('<d', take()), take()
+    local reports, costs = take_list(), take_list()
+    claim(i, holder, turn, reports, costs, take())
   elseif what == 5 then
     local i = take()
     local p = policy_of[i]

@@ -7,49 +7,28 @@
 --        cost 1 under the first policy for all of them; else a JSON array of numbers, for each key:
 --        index of its policy, number of runs, and for each run: cost (permits; 0 looks only), count
 --        (how many checks of that cost); then, for each policy: limit (permits a window), window
---        (ms), burst (permits), overdraft (permits). Of the last policy the overdraft may be left out
---        where it is the burst, and then the burst where it is the limit
+--        (ms), burst (permits), overdraft (permits), how long a lease lives (ms; 0 for none). Of the
+--        last policy this may be left out where it is 0, then the overdraft where it is the burst, and
+--        then the burst where it is the limit
 -- Reply  the time, then for each run, in order: what is missing to a full bucket behind it, in
 --        permits x ms, where all its checks fitted; else -1 minus that, and for a run of more than
 --        one check how many fitted, which are the first ones. Integers below 2^53 in size
 --
 -- A bucket's value is three little-endian doubles: what is missing to a full bucket, the time that
 -- was true, the window that gives it its unit, below 0 where a settlement had taken the bucket below
--- zero. A missing key, or one that holds anything else, is a
--- full bucket.
+-- zero; and behind them what rules/leases.lua has, where permits are out: the rules of checks.lua are
+-- made only where there is such a bucket. A missing key, or one that holds anything else, is a full
+-- bucket.
 -- What stays true: a key is written only by a charge, or by a check that finds the clock stepped
 -- back; always whole and always with an expiry, at which the bucket is full and so the same as a
 -- missing one.
-
--- One check of one bucket, which most calls of a quiet server are, and nothing unusual about it:
--- the same as below, without its loops and tables.
-local argv, key = ARGV, KEYS[1]
-if argv[1] == '' and not KEYS[2] then
-  local value = redis.pcall('GET', key)
-  local limit, window = argv[2] + 0, argv[3] + 0
-  local full, missing = (argv[4] or limit) * window, 0
-  if value and #value == 24 then
-    local was, since, unit = struct.unpack('<ddd', value)
-    if unit == window and was >= 0 and was <= full and was % 1 == 0 and since >= 0 and since <= now then
-      missing, value = was - (now - since) * limit, false
-      if missing < 0 then missing = 0 end
-    end
-  end
-  if not value then
-    if missing + window > full then return { now, -1 - missing } end
-    missing = missing + window
-    local after = string.format('%d', math.ceil(missing / limit))
-    call('PSETEX', key, after, struct.pack('<ddd', missing, now, window))
-    return { now, missing }
-  end
-end
 
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local pack, unpack_state, format = struct.pack, struct.unpack, string.format
 
 local limits, windows, bursts, overdrafts = {}, {}, {}, {}
-for p = 1, ceil((#argv - 1) / 4) do
-  local from = 4 * p - 2
+for p = 1, ceil((#argv - 1) / 5) do
+  local from = 5 * p - 3
   limits[p], windows[p] = argv[from] + 0, argv[from + 1] + 0
   bursts[p] = (argv[from + 2] or limits[p]) + 0
   overdrafts[p] = (argv[from + 3] or bursts[p]) + 0
@@ -60,6 +39,17 @@ local at = 1
 local states = call('MGET', unpack(KEYS))
 local reply = { now }
 local size = 1
+local rule
+
+-- A bucket of which permits are out: its policy, and as its rule reads it.
+local function read_leased(key, p)
+  rule = rule or token_bucket_rule()
+  local limit, window, burst, overdraft = limits[p], windows[p], bursts[p], overdrafts[p]
+  local ttl = (argv[5 * p + 1] or 0) + 0
+  local policy = { limit = limit, window = window, burst = burst, overdraft = overdraft, ttl = ttl }
+  policy.full = burst * window
+  return policy, rule.read(key, policy)
+end
 
 for i = 1, #KEYS do
   local p, runs = 1, 1
@@ -73,7 +63,11 @@ for i = 1, #KEYS do
   local level = full
   local stepped_back = false
   local state = states[i]
-  if state and #state == 24 then
+  local policy, view
+  if state and #state > 24 then
+    policy, view = read_leased(KEYS[i], p)
+    level, stepped_back = view.level, view.stepped_back
+  elseif state and #state == 24 then
     local missing, since, unit = unpack_state('<ddd', state)
     local most = full
     if unit < 0 then
@@ -117,7 +111,10 @@ for i = 1, #KEYS do
     end
   end
 
-  if changed then
+  if changed and view then
+    view.level = level
+    rule.write(KEYS[i], policy, view)
+  elseif changed then
     if level < full then
       local after = format('%d', ceil((full - level) / limit))
       local unit = level < 0 and -window or window

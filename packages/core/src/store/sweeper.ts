@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-/** How often a round begins, and how much of it is done before others get their turn. */
-const EVERY_MS = 1000;
+/** How much of a round is done before others get their turn. */
 const CHUNK = 2000;
 
 /**
@@ -18,14 +17,15 @@ export interface Sweepable {
 }
 
 /**
- * Sweeps `target` once a second, in pieces small enough that no request waits for one.
+ * Sweeps `target` again and again, in pieces small enough that no request waits for one.
  *
  * There is one timer, and it keeps neither the process nor the target alive; a round that has begun
  * is finished, which takes milliseconds.
  *
+ * @param everyMs how often a round begins
  * @returns ends the sweeping; may be called more than once
  */
-export function startSweeper(target: Sweepable): () => void {
+export function startSweeper(target: Sweepable, everyMs: number): () => void {
   const held = new WeakRef(target);
   let sweeping = false;
 
@@ -46,6 +46,6 @@ export function startSweeper(target: Sweepable): () => void {
     sweeping = true;
     sweepOn(swept.size);
   };
-  const timer = outsideRequests.runInAsyncScope(() => setInterval(begin, EVERY_MS).unref());
+  const timer = outsideRequests.runInAsyncScope(() => setInterval(begin, everyMs).unref());
   return () => clearInterval(timer);
 }
