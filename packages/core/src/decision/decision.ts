@@ -1,4 +1,7 @@
-/** Who answered: the shared store, a lease, this process's own memory, or the fallback. */
+/**
+ * Who answered: the shared store; a lease; this replica's own memory, be it a store in memory or a
+ * denial by the shared store that still holds; or the fallback.
+ */
 export type Origin = 'store' | 'lease' | 'memory' | 'fallback';
 
 interface DecisionFacts {
@@ -27,7 +30,8 @@ interface DecisionFacts {
   readonly decidedAtMs: number;
   /**
    * With several policies: the decision of each, in the order of the keys. This one is then the
-   * strictest of them. Undefined where there was one policy.
+   * strictest of them. Where a denial that is remembered decided, those that were not looked at are
+   * left out. Undefined where there was one policy.
    */
   readonly each: readonly Decision[] | undefined;
 }

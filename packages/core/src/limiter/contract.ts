@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.js';
 import type { Policy, PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
 import type { PolicyChange } from './policy-book.js';
 
 export interface LimiterOptions<Name extends string = string> {
@@ -8,6 +9,8 @@ export interface LimiterOptions<Name extends string = string> {
   policies: { readonly [N in Name]: PolicyOptions };
   /** Where buckets live. Default: a memory store of its own, exact for this process alone. */
   store?: Store | undefined;
+  /** For tests. Default: this process's monotonic clock. */
+  clock?: Clock | undefined;
 }
 
 /**

@@ -1,9 +1,11 @@
 import { checkInteger } from '../arith/integers.js';
 import type { Decision } from '../decision/decision.js';
 import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } from '../errors.js';
+import { LeaseBook } from '../lease/lease-book.js';
 import type { Policy } from '../policy/policy.js';
 import { memoryStore } from '../store/memory/memory-store.js';
 import type { Charge, Store } from '../store/store.js';
+import { monotonicClock } from '../time/clock.js';
 import type {
   ConsumeOptions,
   Keys,
@@ -31,6 +33,8 @@ export type {
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #book: PolicyBook;
   readonly #store: Store;
+  /** What is decided here, where the store is elsewhere. */
+  readonly #leases: LeaseBook;
   readonly #ownsStore: boolean;
   readonly #releaseNames: () => void;
   #closed = false;
@@ -39,11 +43,15 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     if (typeof options !== 'object' || options === null) {
       throw invalidType('options', 'an object with policies', options);
     }
-    checkOptionNames('', options, ['policies', 'store']);
+    checkOptionNames('', options, ['policies', 'store', 'clock']);
     this.#book = new PolicyBook(options.policies);
     checkStore(options.store);
     this.#ownsStore = options.store === undefined;
     this.#store = options.store ?? memoryStore();
+    if (options.clock !== undefined && typeof options.clock?.nowMs !== 'function') {
+      throw invalidType('clock', 'an object with nowMs()', options.clock);
+    }
+    this.#leases = new LeaseBook(this.#store, options.clock ?? monotonicClock);
     this.#releaseNames = claimNames(this.#store, this.#book.policies);
   }
 
@@ -53,9 +61,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
 
   tryConsume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Decision | undefined {
     const charge = this.#chargesOf(keys, options);
-    if (!isList(charge)) return this.#store.tryConsume(charge.policy, charge.key, charge.cost);
-    const decisions = this.#store.tryConsumeAll(charge);
-    return decisions && strictest(decisions, charge);
+    return isList(charge) ? this.#tryAll(charge) : this.#tryOne(charge);
   }
 
   // Not async: that would wrap the store's promise in another.
@@ -63,9 +69,9 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     try {
       const charge = this.#chargesOf(keys, options);
       if (isList(charge)) return this.#consumeAll(charge);
-      const { policy, key, cost } = charge;
-      const decision = this.#store.tryConsume(policy, key, cost);
-      return decision ? Promise.resolve(decision) : this.#store.consume(policy, key, cost);
+      const decision = this.#tryOne(charge);
+      if (decision !== undefined) return Promise.resolve(decision);
+      return this.#leases.consume(charge.policy, charge.key, charge.cost);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -90,7 +96,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     const decisions = charges.map(({ policy, key, cost }) => {
       const estimated = costOf(estimate, policy.name, 'estimate');
       if (cost < estimated) return this.#giveBack(policy, key, estimated - cost, options.decision);
-      return this.#store.overcharge(policy, key, cost - estimated);
+      return this.#changing(policy, key, this.#store.overcharge(policy, key, cost - estimated));
     });
     return summary(await Promise.all(decisions), charges);
   }
@@ -104,24 +110,46 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   ): Promise<Decision> {
     const own = decision?.each?.find((one) => one.policy === policy.name) ?? decision;
     const taken = decision === undefined || (decision.allowed && own?.wouldDeny === false);
-    return this.#store.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
+    const back = this.#store.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
+    return this.#changing(policy, key, back);
+  }
+
+  /** When the store has changed a bucket, what is remembered of it is out of date. */
+  async #changing(policy: Policy, key: string, change: Promise<Decision>): Promise<Decision> {
+    const decision = await change;
+    this.#leases.changed(policy, key);
+    return decision;
   }
 
   async reset(keys: Keys<Name>): Promise<void> {
     const charges = this.#listOf(keys, undefined);
-    await Promise.all(charges.map(({ policy, key }) => this.#store.reset(policy, key)));
+    const reset = async ({ policy, key }: Charge) => {
+      await this.#store.reset(policy, key);
+      this.#leases.reset(policy, key);
+    };
+    await Promise.all(charges.map(reset));
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#releaseNames();
+    await this.#leases.close();
     if (this.#ownsStore) await this.#store.close();
   }
 
   async #consumeAll(charges: readonly Charge[]): Promise<Decision> {
-    const now = this.#store.tryConsumeAll(charges);
-    return strictest(now ?? (await this.#store.consumeAll(charges)), charges);
+    const decision = this.#tryAll(charges);
+    return decision ?? strictest(await this.#leases.consumeAll(charges), charges);
+  }
+
+  #tryOne({ policy, key, cost }: Charge): Decision | undefined {
+    return this.#store.tryConsume(policy, key, cost) ?? this.#leases.tryConsume(policy, key, cost);
+  }
+
+  #tryAll(charges: readonly Charge[]): Decision | undefined {
+    const decisions = this.#store.tryConsumeAll(charges) ?? this.#leases.tryConsumeAll(charges);
+    return decisions && strictest(decisions, charges);
   }
 
   #listOf(keys: Keys<Name>, options: ConsumeOptions<Name> | undefined): readonly Charge[] {
@@ -229,7 +257,15 @@ function checkSettle<Name extends string>(options: SettleOptions<Name>): SettleO
 }
 
 function checkStore(store: unknown): void {
-  const methods = ['tryConsume', 'consume', 'tryConsumeAll', 'consumeAll', 'refund', 'overcharge'];
+  const methods = [
+    'tryConsume',
+    'consume',
+    'tryConsumeAll',
+    'consumeAll',
+    'refund',
+    'overcharge',
+    'claim',
+  ];
   const found = typeof store === 'object' && store !== null ? store : {};
   if (store === undefined || methods.every((name) => name in found)) return;
   throw invalidType('store', 'a store such as memoryStore() or redisStore(client)', store);

@@ -8,10 +8,17 @@ import type { Charge } from '../store/store.js';
  * be denied once more; one that can never fit counts as longest. Where all allowed it is the one
  * with the fewest permits left. A shadow policy binds only where there is no other.
  *
- * @param charges what was asked, in the order of `each`
+ * @param decisions undefined where it is not known, as another one denied
+ * @param charges what was asked, in the order of `decisions`
  */
-export function strictest(each: readonly Decision[], charges: readonly Charge[]): Decision {
-  const enforced = each.filter((_, i) => !charges[i]?.policy.shadow);
+export function strictest(
+  decisions: readonly (Decision | undefined)[],
+  charges: readonly Charge[],
+): Decision {
+  const each = decisions.filter((decision) => decision !== undefined);
+  const enforced = decisions.filter(
+    (decision, i) => decision !== undefined && !charges[i]?.policy.shadow,
+  ) as Decision[];
   const candidates = enforced.length > 0 ? enforced : each;
   const binding = candidates.reduce((a, b) => (isStricter(b, a) ? b : a));
   return { ...binding, each };

@@ -24,7 +24,7 @@ const policies = {
 async function open(world = MEMORY) {
   const clock = new ManualClock();
   const { store, close } = await world.open(clock);
-  const limiter = createLimiter({ policies, store });
+  const limiter = createLimiter({ policies, store, clock });
   closing.push(close, () => limiter.close());
   return { limiter, store, clock };
 }

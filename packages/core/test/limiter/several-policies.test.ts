@@ -18,7 +18,7 @@ describe.each(WORLDS)('several policies on one call, on $name', (world) => {
   ): Promise<{ limiter: Limiter<Name>; clock: ManualClock }> {
     const clock = new ManualClock();
     const { store, close } = await world.open(clock);
-    const limiter = createLimiter<Name>({ policies, store });
+    const limiter = createLimiter<Name>({ policies, store, clock });
     closing.push(close, () => limiter.close());
     return { limiter, clock };
   }
@@ -240,7 +240,7 @@ describe('policies in different slots of a Cluster', () => {
     for (let i = 0; i < 4; i++) decisions.push(await limiter.consume(keys));
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false, false]);
     expect(decisions[3]).toMatchObject({ policy: 'endpoint' });
-    expect(decisions[3]?.each?.map(({ policy, allowed }) => [policy, allowed])).toEqual([
+    expect(decisions[2]?.each?.map(({ policy, allowed }) => [policy, allowed])).toEqual([
       ['tenant', true],
       ['endpoint', false],
       ['trial', true],

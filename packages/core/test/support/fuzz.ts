@@ -11,3 +11,10 @@ export function fuzzRuns<T>(): Parameters<T> {
   }
   return { numRuns: runs };
 }
+
+/** For how long a fleet of processes runs: 3 s, or what `npm run fuzz -- --seconds N` asks for. */
+export function fleetSeconds(): number {
+  const seconds = Number(process.env.RL_FLEET_SECONDS ?? '3');
+  if (seconds >= 1 && seconds <= 3600) return seconds;
+  throw new RangeError(`RL_FLEET_SECONDS must be from 1 to 3600, got ${seconds}`);
+}

@@ -1,0 +1,287 @@
+import { makeDecision } from '../algorithms/make-decision.js';
+import type { Decision } from '../decision/decision.js';
+import type { LeaseTerms } from '../policy/lease-terms.js';
+import type { Policy } from '../policy/policy.js';
+import type { Claim, Grant } from '../store/store.js';
+import { Demand } from './demand.js';
+import { type Denial, denialOf, denies, denyAgain } from './denial.js';
+import { HeldLeases } from './held-leases.js';
+
+/** Most calls whose decisions one claim asks for; more wait for the next. */
+const MAX_COSTS = 1024;
+
+/** A lease is asked for while what is left lasts this many round trips. */
+const ROUND_TRIPS_AHEAD = 2;
+
+/** What a round trip is taken to be before there was one, and the weight of each in its average. */
+const ROUND_TRIP_MS = 1;
+const ROUND_TRIP_WEIGHT = 0.2;
+
+/** A call that waits for its decision. */
+export interface Waiter {
+  readonly policy: Policy;
+  readonly cost: number;
+  resolve(decision: Decision): void;
+  reject(error: unknown): void;
+}
+
+/** What a bucket asks of the store: a claim but for whose it is, and the calls it decides. */
+export interface Ask {
+  readonly claim: Omit<Claim, 'key' | 'holder' | 'turn'>;
+  readonly waiters: readonly Waiter[];
+  readonly sentAtMs: number;
+}
+
+/**
+ * One bucket as this replica sees it: the permits it holds, what it last heard of the rest, and the
+ * calls that wait. It decides what it can; what it asks of the store, and when, is for `LeaseBook`
+ * to carry out. Reads no clock.
+ */
+export class LeasedBucket {
+  readonly key: string;
+  /** As it was last asked for. */
+  policy: Policy;
+  readonly leases: HeldLeases = new HeldLeases();
+  readonly #demand: Demand;
+  readonly #waiters: Waiter[] = [];
+  /** When what is not answered yet was asked. */
+  #askingSinceMs: number | undefined;
+  /** Before it nothing is asked in advance: permits are short. */
+  #askAfterMs = 0;
+  /** Below so many permits more are asked for, in advance. */
+  #askBelow = 0;
+  #roundTripMs = ROUND_TRIP_MS;
+  #denial: Denial | undefined;
+  /** What the store said it had left when it last answered, and when. */
+  #leftAtStore = 0;
+  #refillAtMs = 0;
+  #resetAtMs = 0;
+  /** When it was last asked for. */
+  usedAtMs: number;
+  /** True while `LeaseBook` has it on its list. */
+  listed = false;
+
+  constructor(policy: Policy, key: string, nowMs: number) {
+    this.policy = policy;
+    this.key = key;
+    this.#demand = new Demand(nowMs);
+    this.usedAtMs = nowMs;
+  }
+
+  /** True where nothing would be lost with it. */
+  get isIdle(): boolean {
+    return this.leases.isEmpty && !this.isWaiting && this.#askingSinceMs === undefined;
+  }
+
+  /** True while calls wait for an answer that was not asked for yet. */
+  get isWaiting(): boolean {
+    return this.#waiters.length > 0;
+  }
+
+  /** The decision where what is held or remembered is enough for one; it is charged then. */
+  tryConsume(policy: Policy, cost: number, nowMs: number): Decision | undefined {
+    if (this.leases.take(cost, nowMs)) {
+      this.count(policy, cost, nowMs);
+      return this.allow(policy, nowMs);
+    }
+    const denied = this.deny(policy, cost, nowMs);
+    if (denied !== undefined) this.count(policy, cost, nowMs);
+    return denied;
+  }
+
+  /** That `cost` permits fit, which have been taken. */
+  allow(policy: Policy, nowMs: number): Decision {
+    const remaining = Math.min(policy.burst, this.#leftAtStore + this.leases.left(nowMs));
+    const full = remaining === policy.burst;
+    return makeDecision(
+      policy,
+      true,
+      remaining,
+      undefined,
+      full ? undefined : Math.max(1, this.#refillAtMs - nowMs),
+      full ? 0 : Math.max(1, this.#resetAtMs - nowMs),
+      this.leases.grantedAtMs,
+      'lease',
+    );
+  }
+
+  /** True where what is held covers `cost` permits. */
+  holds(cost: number, nowMs: number): boolean {
+    return cost > 0 && cost <= this.leases.left(nowMs);
+  }
+
+  /** The denial that is remembered, where it holds for `cost` permits. */
+  deny(policy: Policy, cost: number, nowMs: number): Decision | undefined {
+    const denial = this.#denial;
+    if (denial === undefined || !denies(denial, policy, cost, nowMs)) return undefined;
+    return denyAgain(denial, policy, cost, nowMs);
+  }
+
+  /** Adds a call that waits for the store. */
+  wait(waiter: Waiter, nowMs: number): void {
+    this.count(waiter.policy, waiter.cost, nowMs);
+    this.#waiters.push(waiter);
+  }
+
+  /** Notes that a call asked for permits, whatever became of it. */
+  count(policy: Policy, cost: number, nowMs: number): void {
+    this.policy = policy;
+    this.#demand.asked += cost;
+    this.usedAtMs = nowMs;
+  }
+
+  /** True where the store should be asked: for calls that wait, or in advance. */
+  wantsToAsk(nowMs: number): boolean {
+    if (this.#askingSinceMs !== undefined && this.#awaitsAnswer(nowMs)) return false;
+    if (this.#waiters.length > 0) return true;
+    return (
+      nowMs >= this.#askAfterMs &&
+      this.leases.isBelow(this.#askBelow) &&
+      this.leases.left(nowMs) < this.#askBelow
+    );
+  }
+
+  /** What to ask now; undefined where there is nothing, or an answer is awaited. */
+  ask(nowMs: number): Ask | undefined {
+    if (this.#awaitsAnswer(nowMs)) return undefined;
+    const lease = this.policy.lease as LeaseTerms;
+    const perMs = this.#demand.perMs(nowMs);
+    this.#askBelow = perMs * ROUND_TRIPS_AHEAD * this.#roundTripMs;
+    const wanted = Math.floor(perMs * lease.horizonMs) - this.leases.left(nowMs);
+    const waiters = this.#nextWaiters();
+    // With calls that wait the store is asked anyway.
+    const mayAsk = waiters.length > 0 || nowMs >= this.#askAfterMs;
+    const extra = mayAsk ? Math.max(0, Math.min(wanted, lease.share)) : 0;
+    if (waiters.length === 0 && extra === 0) return undefined;
+    const reports = this.leases.report(nowMs);
+    const costs = waiters.map(({ cost }) => cost);
+    this.#askingSinceMs = nowMs;
+    const policy = waiters[0]?.policy ?? this.policy;
+    return { claim: { policy, reports, costs, extra }, waiters, sentAtMs: nowMs };
+  }
+
+  /**
+   * What to tell the store of permits that are not spent any more; undefined where there are none,
+   * or an answer is awaited.
+   * @param all also those whose time is not over
+   */
+  giveBack(all: boolean, nowMs: number): Ask | undefined {
+    if (this.#awaitsAnswer(nowMs)) return undefined;
+    if (!all && !this.leases.isOver(nowMs)) return undefined;
+    const reports = all ? this.leases.reportAll() : this.leases.report(nowMs);
+    if (reports.length === 0) return undefined;
+    this.#askingSinceMs = nowMs;
+    const claim = { policy: this.policy, reports, costs: [], extra: 0 };
+    return { claim, waiters: [], sentAtMs: nowMs };
+  }
+
+  /** An answer that has not come in a lease's time does not come any more. */
+  #awaitsAnswer(nowMs: number): boolean {
+    const { ttlMs } = this.policy.lease as LeaseTerms;
+    return this.#askingSinceMs !== undefined && nowMs - this.#askingSinceMs < ttlMs;
+  }
+
+  /** The answer to a claim. Undefined: it was heard before, and is lost. */
+  answer({ claim, waiters, sentAtMs }: Ask, grant: Grant | undefined, nowMs: number): void {
+    this.answered(sentAtMs);
+    if (grant === undefined) {
+      this.#waiters.unshift(...waiters);
+      return;
+    }
+    this.#roundTripMs += ROUND_TRIP_WEIGHT * (nowMs - sentAtMs - this.#roundTripMs);
+    this.#note(grant.left, nowMs);
+    if (grant.permits > 0) this.leases.add(grant, sentAtMs);
+    if (grant.permits < claim.extra) this.#short(claim.policy, grant.left, sentAtMs, nowMs);
+    waiters.forEach((waiter, i) => {
+      this.decided(waiter, grant.decisions[i] as Decision, sentAtMs, nowMs);
+    });
+    this.#serve(nowMs);
+  }
+
+  /** The store decided on a waiter. */
+  decided(
+    { policy, cost, resolve }: Waiter,
+    decision: Decision,
+    sentAtMs: number,
+    nowMs: number,
+  ): void {
+    resolve(decision);
+    const denied = !decision.allowed || decision.wouldDeny;
+    if (denied) this.remember(policy, cost, decision, sentAtMs, nowMs);
+  }
+
+  /** What was asked at `sentAtMs` is answered. */
+  answered(sentAtMs: number): void {
+    if (this.#askingSinceMs === sentAtMs) this.#askingSinceMs = undefined;
+  }
+
+  /** There is no answer. What was told is not told again: the store may have heard it. */
+  failed({ claim, waiters, sentAtMs }: Ask, error: unknown, nowMs: number): void {
+    this.answered(sentAtMs);
+    this.#askAfterMs = nowMs + (claim.policy.lease as LeaseTerms).paceMs;
+    for (const { reject } of waiters) reject(error);
+  }
+
+  /** Notes a denial by the store. */
+  remember(
+    policy: Policy,
+    cost: number,
+    decision: Decision,
+    sentAtMs: number,
+    nowMs: number,
+  ): void {
+    const { paceMs } = policy.lease as LeaseTerms;
+    const fitsAfterMs = cost > policy.burst ? undefined : (decision.retryAfterMs ?? 0);
+    this.#deny(denialOf(policy, cost, decision, fitsAfterMs, paceMs, sentAtMs, nowMs));
+  }
+
+  forgetDenial(): void {
+    this.#denial = undefined;
+    this.#askAfterMs = 0;
+  }
+
+  #nextWaiters(): Waiter[] {
+    const policy = this.#waiters[0]?.policy;
+    let count = 0;
+    while (count < this.#waiters.length && count < MAX_COSTS) {
+      if (this.#waiters[count]?.policy !== policy) break;
+      count++;
+    }
+    return this.#waiters.splice(0, count);
+  }
+
+  /** Less was granted than asked for. Where nothing is left, calls are denied once the lease is spent. */
+  #short(policy: Policy, left: Decision, sentAtMs: number, nowMs: number): void {
+    const { paceMs } = policy.lease as LeaseTerms;
+    if (left.remaining > 0) {
+      this.#askAfterMs = nowMs + paceMs;
+    } else {
+      this.#deny(denialOf(policy, 1, left, left.refillAfterMs, paceMs, sentAtMs, nowMs));
+    }
+  }
+
+  /** A round trip before it ends, the store is asked again: then there is an answer when it does. */
+  #deny(denial: Denial): void {
+    this.#denial = denial;
+    this.#askAfterMs = denial.untilMs - Math.ceil(this.#roundTripMs);
+  }
+
+  #note(left: Decision, nowMs: number): void {
+    this.#leftAtStore = left.remaining;
+    this.#refillAtMs = nowMs + (left.refillAfterMs ?? 0);
+    this.#resetAtMs = nowMs + left.resetAfterMs;
+  }
+
+  /** Decides what it can of the calls that came while the answer was awaited. */
+  #serve(nowMs: number): void {
+    const waiting = this.#waiters.splice(0);
+    for (const waiter of waiting) {
+      const { policy, cost } = waiter;
+      const decision = this.leases.take(cost, nowMs)
+        ? this.allow(policy, nowMs)
+        : this.deny(policy, cost, nowMs);
+      if (decision === undefined) this.#waiters.push(waiter);
+      else waiter.resolve(decision);
+    }
+  }
+}
