@@ -13,8 +13,9 @@ export class Demand {
   #short = 0;
   #sinceMs: number;
 
+  /** A new one begins as after a pause: its first call alone is no demand. */
   constructor(nowMs: number) {
-    this.#sinceMs = nowMs;
+    this.#sinceMs = nowMs - LONG_MS;
   }
 
   /**

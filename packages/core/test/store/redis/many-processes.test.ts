@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALGORITHMS } from '../../../src/policy/policy.js';
+import { LEASED } from '../../../src/testing/contract/holder.js';
+import { PLAIN_BYTES, readLeased } from '../../support/leased-value.js';
 import { keysOf, openShared } from '../../support/redis.js';
 import { runFixture } from '../../support/run-fixture.js';
 
@@ -36,6 +38,22 @@ describe.each(ALGORITHMS)('%s', (algorithm) => {
     expect(left.filter((ms) => ms > 0).length).toBeGreaterThan(0);
   });
 });
+
+it.each(LEASED)(
+  'S-11 the same where %s is leased: also what is out has its end',
+  async (algorithm) => {
+    const prefix = `${shared.prefix}leased-${algorithm}`;
+    // 400 checks a key, of which no process can hold so many that one of them is denied.
+    const ttl = 2000;
+    expect(await allowedOf(prefix, algorithm, 1000, 10_000, 2500, 20, 25, ttl)).toBe(10_000);
+    const keys = await keysOf(shared.client, prefix);
+    const left = await Promise.all(keys.map((key) => shared.client.pttl(key)));
+    expect(left.filter((ms) => ms !== -2 && !(ms > 0 && ms <= 20_000 + 2 * ttl))).toEqual([]);
+    const values = await Promise.all(keys.map((key) => shared.client.getBuffer(key)));
+    const leased = values.filter((value) => readLeased(value, PLAIN_BYTES[algorithm]));
+    expect(leased.length).toBeGreaterThan(0);
+  },
+);
 
 it('S-10 the same with a limit of 5: exactly 5', async () => {
   expect(await allowedOf(`${shared.prefix}five`, 'token-bucket', 5, HOUR, 250, 250, 1)).toBe(5);
