@@ -1,7 +1,13 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 
 const config: UserConfig = defineConfig({
-  entry: ['src/main.ts', 'src/scenario-process.ts'],
+  // Programs, all in one folder: they start each other by name.
+  entry: {
+    main: 'src/main.ts',
+    'fleet-simulation': 'src/fleet-simulation/main.ts',
+    'scenario-process': 'src/scenario-process.ts',
+    'server-process': 'src/servers/server-process.ts',
+  },
   format: ['esm'],
   platform: 'node',
   target: 'node20',

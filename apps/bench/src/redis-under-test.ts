@@ -7,6 +7,7 @@ export interface ClientOptions {
 
 /** The server all contenders of a scenario use. Others may use it too, at their risk. */
 export interface RedisUnderTest {
+  readonly url: string;
   /** Its version, as `INFO server` gives it. */
   readonly version: string;
   /** A connected client. Contenders get equal options, or the comparison is none. */
@@ -18,6 +19,10 @@ export interface RedisUnderTest {
   connectRaw(): Promise<Duplex>;
   /** CPU time the server has used since it started, user and system, for whomever. */
   cpuUs(): Promise<number>;
+  /** Calls of scripts (EVAL, EVALSHA) it has executed since it started, for whomever. */
+  scriptCalls(): Promise<number>;
+  /** Removes every key that begins so. The prefix is taken literally: of `randomPrefix`. */
+  removeKeys(prefix: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,6 +43,7 @@ export async function openRedis(url: string): Promise<RedisUnderTest> {
     return value;
   };
   return {
+    url,
     version: await field('server', 'redis_version'),
     connect,
     async connectRaw() {
@@ -50,6 +56,16 @@ export async function openRedis(url: string): Promise<RedisUnderTest> {
       const user = Number(await field('cpu', 'used_cpu_user'));
       const system = Number(await field('cpu', 'used_cpu_sys'));
       return (user + system) * 1e6;
+    },
+    async scriptCalls() {
+      const stats = await observer.info('commandstats');
+      const calls = [...stats.matchAll(/^cmdstat_(?:eval|evalsha):calls=(\d+),/gm)];
+      return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+    },
+    async removeKeys(prefix) {
+      for await (const keys of observer.scanStream({ match: `${prefix}*`, count: 1000 })) {
+        if (keys.length > 0) await observer.unlink(keys);
+      }
     },
     async close() {
       await observer.quit();

@@ -30,6 +30,8 @@ export interface Effort {
   readonly runMs: number;
   /** Decisions of one measurement that makes them one by one. */
   readonly decisions: number;
+  /** How long a fleet of replicas is offered requests. */
+  readonly fleetMs: number;
 }
 
 export interface Stage {
@@ -39,9 +41,12 @@ export interface Stage {
   readonly signal: AbortSignal;
 }
 
-/** One comparison. Its name is its place in the JSON. */
+/** One comparison, or several that need the same. */
 export interface Scenario {
+  /** As the command line names it. */
   readonly name: string;
+  /** Its place in the JSON, which scenarios may share. Default: its name. */
+  readonly place?: string;
   run(stage: Stage): Promise<ScenarioResult>;
 }
 

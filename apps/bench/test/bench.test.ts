@@ -76,6 +76,60 @@ const level = {
   ),
 };
 
+const fraction = expect.toSatisfy((value) => value >= 0 && value <= 1, 'from 0 to 1');
+const count = expect.toSatisfy((value) => Number.isInteger(value) && value >= 0, 'a count');
+
+const servers = (...names: string[]) =>
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        cpuUsPerRequest: positive,
+        requestsPerSecond: positive,
+        storeCallsPerRequest: name === 'rl' ? fraction : 0,
+      },
+    ]),
+  );
+
+const lease = {
+  nsPerDecision: positive,
+  vsExpressMemoryStore: positive,
+  local: {
+    rounds: positive,
+    waitedShare: fraction,
+    expressMemoryStore: { nsPerDecision: positive },
+  },
+  cpuVsBare: {
+    express: positive,
+    expressRateLimit: positive,
+    fastify: positive,
+    koa: positive,
+  },
+  cpu: {
+    rounds: positive,
+    express: servers('bare', 'rl', 'expressRateLimit'),
+    fastify: servers('bare', 'rl'),
+    koa: servers('bare', 'rl'),
+  },
+  http: {
+    replicas: 8,
+    offered: 2000,
+    offeredPerSecond: positive,
+    mostLateMs: positive,
+    answered: 2000,
+    admitted: positive,
+    denied: count,
+    failed: 0,
+    seconds: positive,
+    quotaTotal: positive,
+    admittedVsQuota: fraction,
+    overshoot: 0,
+    storeCalls: positive,
+    callsPerRequest: fraction,
+    cores: { replicas: positive, load: positive, redis: positive },
+  },
+};
+
 const scripts = Object.fromEntries(
   ['rl', 'article'].map((name) => [
     name,
@@ -87,7 +141,9 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
   const { code, stdout, stderr } = await start('--json', '--quick').ended;
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'measuring exact ...\nmeasuring local ...\nmeasuring redis ...\n',
+    stderr: ['exact', 'local', 'redis', 'lease-local', 'lease-cpu', 'lease-http']
+      .map((name) => `measuring ${name} ...\n`)
+      .join(''),
   });
   expect(stdout.endsWith('}\n')).toBe(true);
   expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toEqual({
@@ -129,30 +185,43 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
         peers: { rateLimitRedis: positive, rateLimiterFlexible: positive },
       },
     },
+    lease,
   });
   expect(await redis.dbsize()).toBe(0);
+}, 120_000);
+
+test('--only runs what it names', async () => {
+  const { code, stdout, stderr } = await start('--json', '--quick', '--only', 'local').ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'measuring local ...\n' });
+  const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) as string);
+  expect(Object.keys(report).slice(4)).toEqual(['local']);
 }, 60_000);
 
-test('an interrupted run removes its keys and ends with the code of the signal', async () => {
-  const { child, ended } = start();
-  while ((await redis.dbsize()) === 0 && child.exitCode === null) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  child.kill('SIGTERM');
-  const { code, stderr } = await ended;
-  expect({ code, stderr }).toEqual({
-    code: 143,
-    stderr: 'measuring exact ...\ninterrupted by SIGTERM\n',
-  });
-  expect(await redis.dbsize()).toBe(0);
-});
+test.each(['exact', 'lease-http'])(
+  'an interrupted run of %s removes its keys and ends with the code of the signal',
+  async (name) => {
+    const { child, ended } = start('--only', name);
+    while ((await redis.dbsize()) === 0 && child.exitCode === null) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    child.kill('SIGTERM');
+    const { code, stderr } = await ended;
+    expect({ code, stderr }).toEqual({
+      code: 143,
+      stderr: `measuring ${name} ...\ninterrupted by SIGTERM\n`,
+    });
+    expect(await redis.dbsize()).toBe(0);
+  },
+  60_000,
+);
 
 test.each([
   ['--fast', "Unknown option '--fast'"],
   ['exact', "Unexpected argument 'exact'"],
+  ['--only=fast', '--only must be one of exact, local, '],
 ])('%s is refused before anything is measured', async (argument, complaint) => {
   const { code, stdout, stderr } = await start('--json', argument).ended;
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(complaint);
-  expect(stderr).toContain('usage: npm run bench -- [--json] [--quick]');
+  expect(stderr).toContain('usage: npm run bench -- [--json] [--quick] [--only <scenario>]...');
 });

@@ -1,0 +1,26 @@
+/** The framework of an app that answers `GET /` with a small JSON document. */
+export type AppName = 'express' | 'fastify' | 'koa';
+
+/** What a server limits its clients to, by the header that names them. */
+export interface QuotaOrder {
+  /**
+   * `rl`: our adapter on Redis, which leases permits. `expressRateLimit`: the middleware of that
+   * name with its MemoryStore, on Express.
+   */
+  readonly by: 'rl' | 'expressRateLimit';
+  /** Requests of a client per window. A full bucket holds as many. */
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly redisUrl: string;
+  readonly prefix: string;
+}
+
+/** What the process of a server is told, as the first message to it. */
+export interface ServerOrder {
+  readonly app: AppName;
+  /** Undefined for the bare app. */
+  readonly quota: QuotaOrder | undefined;
+}
+
+/** Its answers: where it listens, and from then on to any message the CPU time it has used. */
+export type ServerMessage = { readonly port: number } | { readonly cpuUs: number };
