@@ -36,7 +36,7 @@ function answer(verdict: Verdict | undefined, ctx: Context, next: Next): Promise
   if (ctx.headerSent) return undefined;
   if (verdict === undefined) return next();
   for (const [name, value] of verdict.headers) {
-    ctx.set(name, appendToField(ctx.response.get(name), value));
+    ctx.res.setHeader(name, appendToField(ctx.res.getHeader(name), value));
   }
   const { refusal } = verdict;
   if (refusal === undefined) return next();

@@ -5,7 +5,7 @@ import type { ProxyView } from './client-key.js';
 import { type Header, rateLimitFields } from './headers.js';
 import type { RateLimitOptions } from './options.js';
 import { type Refusal, refusalOf, refusalOfUnnamed } from './problem.js';
-import { type RequestKeys, Unnamed, usableKeys } from './request-keys.js';
+import { areUsable, type RequestKeys, Unnamed, usableKeys } from './request-keys.js';
 import { checkOptions, type Setup } from './setup.js';
 import { isThenable, when } from './thenable.js';
 
@@ -94,25 +94,33 @@ export class Gate<Request> {
     policies: PolicyChanges | undefined,
   ): Outcome {
     const { limiter } = this.#setup;
-    const isShadow = (name: string): boolean =>
-      policies?.[name]?.shadow ?? limiter.policies.get(name)?.shadow ?? false;
-    const usable = usableKeys(this.#setup, request, keys, isShadow);
+    const usable = areUsable(keys) ? keys : this.#usable(request, keys, policies);
     if (usable === undefined) return undefined;
     if (usable instanceof Unnamed) {
       return { decision: undefined, headers: [], refusal: refusalOfUnnamed(usable.policy) };
     }
-    const options = { cost, policies };
+    // Most requests cost one permit: the limiter has a shorter way for those.
+    const options = cost === 1 && policies === undefined ? undefined : { cost, policies };
     const decision = limiter.tryConsume(usable, options);
-    if (decision !== undefined) return verdictOf(decision, isShadow);
-    return limiter.consume(usable, options).then((later) => verdictOf(later, isShadow));
+    if (decision !== undefined) return this.#verdictOf(decision, policies);
+    return limiter.consume(usable, options).then((later) => this.#verdictOf(later, policies));
   }
-}
 
-/** A policy that only watches is not told of. */
-function verdictOf(decision: Decision, isShadow: (policy: string) => boolean): Verdict {
-  const told = (decision.each ?? [decision]).filter(({ policy }) => !isShadow(policy));
-  const refusal = decision.allowed ? undefined : refusalOf(decision);
-  return { decision, headers: rateLimitFields(told), refusal };
+  #usable(request: Request, keys: RequestKeys, policies: PolicyChanges | undefined) {
+    return usableKeys(this.#setup, request, keys, (name) => this.#isShadow(name, policies));
+  }
+
+  #isShadow(name: string, policies: PolicyChanges | undefined): boolean {
+    return policies?.[name]?.shadow ?? this.#setup.limiter.policies.get(name)?.shadow ?? false;
+  }
+
+  /** A policy that only watches is not told of. */
+  #verdictOf(decision: Decision, policies: PolicyChanges | undefined): Verdict {
+    const all = decision.each ?? [decision];
+    const told = all.filter(({ policy }) => !this.#isShadow(policy, policies));
+    const refusal = decision.allowed ? undefined : refusalOf(decision);
+    return { decision, headers: rateLimitFields(told), refusal };
+  }
 }
 
 function fail(reason: unknown): never {

@@ -16,12 +16,20 @@ export function toSeconds(ms: number): number {
  * their order; none where there is no decision.
  */
 export function rateLimitFields(decisions: readonly Decision[]): readonly Header[] {
-  if (decisions.length === 0) return [];
+  const [first] = decisions;
+  if (first === undefined) return [];
+  const alone = decisions.length === 1;
   return [
-    ['RateLimit-Policy', decisions.map(policyMember).join(', ')],
-    ['RateLimit', decisions.map(stateMember).join(', ')],
+    ['RateLimit-Policy', alone ? policyMember(first) : decisions.map(policyMember).join(', ')],
+    ['RateLimit', alone ? stateMember(first) : decisions.map(stateMember).join(', ')],
   ];
 }
+
+/** What was last told of a policy, by its name: it seldom changes, and is on every response. */
+const TOLD = new Map<string, { limit: number; windowMs: number; member: string }>();
+
+/** Most names that are kept. */
+const MAX_TOLD = 1000;
 
 /**
  * Of RateLimit-Policy: `"tenant";q=100;w=60`, with the limit that was in force. The window is left
@@ -29,6 +37,15 @@ export function rateLimitFields(decisions: readonly Decision[]): readonly Header
  * see `parsePolicy`.
  */
 function policyMember({ policy, limit, windowMs }: Decision): string {
+  const told = TOLD.get(policy);
+  if (told !== undefined && told.limit === limit && told.windowMs === windowMs) return told.member;
+  const member = writePolicyMember(policy, limit, windowMs);
+  if (TOLD.size >= MAX_TOLD) TOLD.clear();
+  TOLD.set(policy, { limit, windowMs, member });
+  return member;
+}
+
+function writePolicyMember(policy: string, limit: number, windowMs: number): string {
   const window = windowMs % 1000 === 0 ? `;w=${clamp(windowMs / 1000)}` : '';
   return `"${policy}";q=${clamp(limit)}${window}`;
 }

@@ -21,7 +21,7 @@ export class Unnamed {
 }
 
 /**
- * What the limiter is asked: the keys with numbers as texts and a stand-in for each missing one;
+ * What the limiter is asked where `areUsable` is false: the keys with numbers as texts and a stand-in for each missing one;
  * undefined where nothing is left to ask. Never a key that nobody gave.
  *
  * @param isShadow of the name of a policy; one that only watches denies nobody
@@ -34,7 +34,6 @@ export function usableKeys<Request>(
   keys: RequestKeys,
   isShadow: (policy: string) => boolean,
 ): Keys | Unnamed | undefined {
-  if (areUsable(keys)) return keys;
   const usable: Record<string, string> = {};
   for (const [name, key] of Object.entries(keys)) {
     const missingKey = setup.missingKey.get(name);
@@ -73,8 +72,8 @@ function standInFor<Request>(
   throw invalidValue('key', expected, address);
 }
 
-/** Short, as it is on the way of every request. */
-function areUsable(keys: RequestKeys): keys is Keys {
+/** True where the limiter can be asked with these keys as they are: they mostly are so. */
+export function areUsable(keys: RequestKeys): keys is Keys {
   for (const name in keys) {
     const key = keys[name];
     if (typeof key !== 'string' || key === '') return false;
