@@ -128,7 +128,9 @@ export class HeldLeases {
       const permits = Math.min(rest, lease.left);
       lease.left -= permits;
       rest -= permits;
-      if (permits > 0) aside.push({ lease, permits });
+      if (permits === 0) continue;
+      aside.push({ lease, permits });
+      this.#first = lease;
     }
     return aside;
   }

@@ -224,8 +224,8 @@ export class LeaseBook {
         return;
       }
       const nowMs = this.#clock.nowMs();
-      const { retryAfterMs } = decision;
-      const denial = denialOf(policy, cost, decision, retryAfterMs, 0, sentAtMs, nowMs);
+      const fitsAfterMs = cost > policy.burst ? undefined : (decision.retryAfterMs ?? 0);
+      const denial = denialOf(policy, cost, decision, fitsAfterMs, 0, sentAtMs, nowMs);
       this.#denials.remember(key, denial, nowMs);
       return;
     }
