@@ -149,6 +149,7 @@ export class LeaseBook {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopSweeper?.();
+    if (this.#buckets.size === 0) return;
     this.#flush();
     const nowMs = this.#clock.nowMs();
     for (const bucket of this.#buckets.all()) this.#giveBack(bucket, true, nowMs);

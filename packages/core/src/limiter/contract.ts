@@ -9,7 +9,7 @@ export interface LimiterOptions<Name extends string = string> {
   policies: { readonly [N in Name]: PolicyOptions };
   /** Where buckets live. Default: a memory store of its own, exact for this process alone. */
   store?: Store | undefined;
-  /** For tests. Default: this process's monotonic clock. */
+  /** For tests. Default: the store's, where it has one, else this process's monotonic clock. */
   clock?: Clock | undefined;
 }
 

@@ -51,7 +51,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     if (options.clock !== undefined && typeof options.clock?.nowMs !== 'function') {
       throw invalidType('clock', 'an object with nowMs()', options.clock);
     }
-    this.#leases = new LeaseBook(this.#store, options.clock ?? monotonicClock);
+    this.#leases = new LeaseBook(this.#store, options.clock ?? this.#store.clock ?? monotonicClock);
     this.#releaseNames = claimNames(this.#store, this.#book.policies);
   }
 

@@ -1,6 +1,7 @@
 import type { LeaseReport } from '../algorithms/outstanding.js';
 import type { Decision } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
+import type { Clock } from '../time/clock.js';
 
 export type { LeaseReport } from '../algorithms/outstanding.js';
 
@@ -58,6 +59,12 @@ export interface Grant {
  * What cannot be answered rejects with `RL_STORE_FAILED`.
  */
 export interface Store {
+  /**
+   * Where the store's time is not real, in tests: the clock by which limiters on it measure how long
+   * things last. Left out otherwise.
+   */
+  readonly clock?: Clock | undefined;
+
   /**
    * Decides at once and charges, or returns undefined, having charged nothing, where only a round
    * trip can tell. Allocates no promise, starts no timer.

@@ -4,8 +4,8 @@ import type { Clock } from '../time/clock.js';
 import { checks, plainChecks } from './frozen-scripts.generated.js';
 
 /**
- * A Redis store for tests whose scripts take the time from `clock` in place of the server's. All
- * else is the real store. Keys still expire by the server's own clock.
+ * A Redis store for tests whose scripts take the time from `clock` in place of the server's, as do
+ * limiters on it. All else is the real store. Keys still expire by the server's own clock.
  */
 export function frozenRedisStore(
   client: RedisClient,
@@ -15,5 +15,6 @@ export function frozenRedisStore(
   return new RedisStore(client, options, {
     scripts: { plainChecks, checks },
     extraArgs: () => [clock.nowMs()],
+    clock,
   });
 }

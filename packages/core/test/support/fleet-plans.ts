@@ -5,7 +5,7 @@ import type { Name } from './fleet-record.js';
 import type { Phase, ReplicaPlan } from './fleet-replica.js';
 import type { Fate } from './virtual-network.js';
 
-/** Somebody takes all that the store has of a bucket. */
+/** All that is there of a bucket is spent at once, at the store and by every replica. */
 export interface Rush {
   readonly atMs: number;
   readonly of: Name;

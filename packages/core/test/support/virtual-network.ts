@@ -13,7 +13,7 @@ export interface Fate {
   readonly noticedAfterMs: number | undefined;
   /** Sent once more, as a client does on a new connection: then that long after, seldom before. */
   readonly again: { readonly thereMs: number; readonly seen: 'first' | 'second' } | undefined;
-  /** Whether somebody takes all that is there right before it arrives, and once more right behind. */
+  /** Whether all that is there is spent right before it arrives, and once more right behind. */
   readonly rushed: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Watcher {
   decided(charges: readonly Charge[], decisions: readonly Decision[]): void;
   /** @param cause what `Connection.cause` was when it was sent */
   refunded(policy: Policy, permits: number, cause: unknown): void;
-  /** Takes all that is there. */
+  /** Is to spend all that is there. */
   rushed(policies: readonly Policy[]): void;
   /** Called after each of these, and after claims. */
   changed(policies: readonly Policy[]): void;

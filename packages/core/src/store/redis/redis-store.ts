@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, closed, notLeased, storeFailed } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Clock } from '../../time/clock.js';
 import type { Charge, Claim, Grant, Store } from '../store.js';
 import type { Batch } from './batch.js';
 import { bucketKey, checkPrefix } from './bucket-key.js';
@@ -23,6 +24,7 @@ export interface ScriptSource {
   readonly scripts: Scripts;
   /** Appended to the arguments of every call. */
   extraArgs(): number[];
+  readonly clock?: Clock;
 }
 
 const SERVER_CLOCK: ScriptSource = { scripts: { plainChecks, checks }, extraArgs: () => [] };
@@ -34,6 +36,7 @@ const SERVER_CLOCK: ScriptSource = { scripts: { plainChecks, checks }, extraArgs
  * Cluster one for each partition key, whose buckets share a slot. Safe to share between limiters.
  */
 export class RedisStore implements Store {
+  readonly clock: Clock | undefined;
   readonly #client: RedisClient;
   readonly #prefix: string;
   readonly #source: ScriptSource;
@@ -55,6 +58,7 @@ export class RedisStore implements Store {
     this.#runner = new ScriptRunner(client);
     this.#prefix = checkPrefix(options.prefix ?? 'rl');
     this.#source = source;
+    this.clock = source.clock;
   }
 
   tryConsume(): undefined {
