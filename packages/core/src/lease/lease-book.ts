@@ -95,12 +95,13 @@ export class LeaseBook {
     const isDenied = denials.some((denial) => denial?.allowed === false);
     const held = charges.map(({ policy, key, cost }, i) => {
       const bucket = policy.lease && this.#buckets.find(policy, key);
-      return denials[i] === undefined && bucket?.holds(cost, nowMs) ? bucket : undefined;
+      return denials[i] === undefined && bucket?.holds(policy, cost, nowMs) ? bucket : undefined;
     });
     // What can never fit waits longest, and only the store knows what is left there.
     const isUnknown = ({ policy, cost }: Charge, i: number) =>
       (denials[i] ?? held[i]) === undefined && (!isDenied || cost > policy.burst);
     if (charges.some(isUnknown)) return undefined;
+    if (isDenied) for (const charge of charges) this.#noteDemand(charge, nowMs);
     return charges.map((charge, i) => {
       const { policy, cost } = charge;
       const bucket = held[i];
@@ -184,12 +185,20 @@ export class LeaseBook {
     }
   }
 
+  /** A call that is denied here wanted permits of all its buckets. */
+  #noteDemand({ policy, key, cost }: Charge, nowMs: number): void {
+    const bucket = policy.lease && this.#buckets.find(policy, key);
+    if (bucket === undefined) return;
+    bucket.count(policy, cost, nowMs);
+    if (bucket.wantsToAsk(nowMs)) this.#list(bucket);
+  }
+
   #deny({ policy, key, cost }: Charge, nowMs: number): Decision | undefined {
     if (cost === 0) return undefined;
     if (policy.lease === undefined)
       return this.#denials.find(policy, key, cost, { nowMs: () => nowMs });
     const bucket = this.#buckets.find(policy, key);
-    return bucket?.holds(cost, nowMs) ? undefined : bucket?.deny(policy, cost, nowMs);
+    return bucket?.holds(policy, cost, nowMs) ? undefined : bucket?.deny(policy, cost, nowMs);
   }
 
   /** The bucket, new where there was none; undefined where there is no room. */
@@ -240,7 +249,7 @@ export class LeaseBook {
   /** What is held for a charge, put aside; undefined where the store has to decide. */
   #putAside({ policy, key, cost }: Charge, nowMs: number): Held | undefined {
     const bucket = policy.lease && this.#buckets.find(policy, key);
-    if (!bucket?.holds(cost, nowMs)) return undefined;
+    if (!bucket?.holds(policy, cost, nowMs)) return undefined;
     const aside = bucket.leases.putAside(cost, nowMs);
     bucket.count(policy, cost, nowMs);
     return { bucket, aside, decision: bucket.allow(policy, nowMs) };

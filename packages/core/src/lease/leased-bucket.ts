@@ -2,7 +2,7 @@ import { makeDecision } from '../algorithms/make-decision.js';
 import type { Decision } from '../decision/decision.js';
 import type { LeaseTerms } from '../policy/lease-terms.js';
 import type { Policy } from '../policy/policy.js';
-import type { Claim, Grant } from '../store/store.js';
+import type { Claim, Grant, LeaseReport } from '../store/store.js';
 import { Demand } from './demand.js';
 import { type Denial, denialOf, denies, denyAgain } from './denial.js';
 import { HeldLeases } from './held-leases.js';
@@ -42,6 +42,8 @@ export class LeasedBucket {
   /** As it was last asked for. */
   policy: Policy;
   readonly leases: HeldLeases = new HeldLeases();
+  /** The values that what is held was granted under: calls under others are for the store. */
+  #leasedUnder: Policy;
   readonly #demand: Demand;
   readonly #waiters: Waiter[] = [];
   /** When what is not answered yet was asked. */
@@ -63,6 +65,7 @@ export class LeasedBucket {
 
   constructor(policy: Policy, key: string, nowMs: number) {
     this.policy = policy;
+    this.#leasedUnder = policy;
     this.key = key;
     this.#demand = new Demand(nowMs);
     this.usedAtMs = nowMs;
@@ -80,7 +83,7 @@ export class LeasedBucket {
 
   /** The decision where what is held or remembered is enough for one; it is charged then. */
   tryConsume(policy: Policy, cost: number, nowMs: number): Decision | undefined {
-    if (this.leases.take(cost, nowMs)) {
+    if (policy === this.#leasedUnder && this.leases.take(cost, nowMs)) {
       this.count(policy, cost, nowMs);
       return this.allow(policy, nowMs);
     }
@@ -106,8 +109,8 @@ export class LeasedBucket {
   }
 
   /** True where what is held covers `cost` permits. */
-  holds(cost: number, nowMs: number): boolean {
-    return cost > 0 && cost <= this.leases.left(nowMs);
+  holds(policy: Policy, cost: number, nowMs: number): boolean {
+    return policy === this.#leasedUnder && cost > 0 && cost <= this.leases.left(nowMs);
   }
 
   /** The denial that is remembered, where it holds for `cost` permits. */
@@ -145,6 +148,9 @@ export class LeasedBucket {
   ask(nowMs: number): Ask | undefined {
     if (this.#awaitsAnswer(nowMs)) return undefined;
     const lease = this.policy.lease as LeaseTerms;
+    const own = this.leases.isEmpty ? this.policy : this.#leasedUnder;
+    const policy = this.#waiters[0]?.policy ?? own;
+    const given = this.#leaseUnder(policy);
     const perMs = this.#demand.perMs(nowMs);
     this.#askBelow = perMs * ROUND_TRIPS_AHEAD * this.#roundTripMs;
     const wanted = Math.floor(perMs * lease.horizonMs) - this.leases.left(nowMs);
@@ -152,11 +158,10 @@ export class LeasedBucket {
     // With calls that wait the store is asked anyway.
     const mayAsk = waiters.length > 0 || nowMs >= this.#askAfterMs;
     const extra = mayAsk ? Math.max(0, Math.min(wanted, lease.share)) : 0;
-    if (waiters.length === 0 && extra === 0) return undefined;
-    const reports = this.leases.report(nowMs);
+    if (waiters.length === 0 && extra === 0 && given.length === 0) return undefined;
+    const reports = [...given, ...this.leases.report(nowMs)];
     const costs = waiters.map(({ cost }) => cost);
     this.#askingSinceMs = nowMs;
-    const policy = waiters[0]?.policy ?? this.policy;
     return { claim: { policy, reports, costs, extra }, waiters, sentAtMs: nowMs };
   }
 
@@ -171,8 +176,22 @@ export class LeasedBucket {
     const reports = all ? this.leases.reportAll() : this.leases.report(nowMs);
     if (reports.length === 0) return undefined;
     this.#askingSinceMs = nowMs;
-    const claim = { policy: this.policy, reports, costs: [], extra: 0 };
+    const claim = { policy: this.#leasedUnder, reports, costs: [], extra: 0 };
     return { claim, waiters: [], sentAtMs: nowMs };
+  }
+
+  /**
+   * From now on permits are held under `policy`.
+   * @returns what the store is to be told of those that were held under other values
+   */
+  #leaseUnder(policy: Policy): LeaseReport[] {
+    const before = this.#leasedUnder;
+    if (policy === before) return [];
+    this.#leasedUnder = policy;
+    if (policy.algorithm === before.algorithm) return this.leases.reportAll();
+    // The store keeps that as another bucket, which has other epochs: there is nobody to tell.
+    this.leases.drop();
+    return [];
   }
 
   /** An answer that has not come in a lease's time does not come any more. */
@@ -190,7 +209,8 @@ export class LeasedBucket {
     }
     this.#roundTripMs += ROUND_TRIP_WEIGHT * (nowMs - sentAtMs - this.#roundTripMs);
     this.#note(grant.left, nowMs);
-    if (grant.permits > 0) this.leases.add(grant, sentAtMs);
+    // Where other values have come in between, the store writes these permits off.
+    if (grant.permits > 0 && claim.policy === this.#leasedUnder) this.leases.add(grant, sentAtMs);
     if (grant.permits < claim.extra) this.#short(claim.policy, grant.left, sentAtMs, nowMs);
     waiters.forEach((waiter, i) => {
       this.decided(waiter, grant.decisions[i] as Decision, sentAtMs, nowMs);
@@ -231,7 +251,13 @@ export class LeasedBucket {
     nowMs: number,
   ): void {
     const { paceMs } = policy.lease as LeaseTerms;
-    const fitsAfterMs = cost > policy.burst ? undefined : (decision.retryAfterMs ?? 0);
+    if (cost > policy.burst) {
+      // That says nothing of other costs, which a denial that is remembered may.
+      if (this.#denial !== undefined && nowMs < this.#denial.untilMs) return;
+      this.#denial = denialOf(policy, cost, decision, undefined, 0, sentAtMs, nowMs);
+      return;
+    }
+    const fitsAfterMs = decision.retryAfterMs ?? 0;
     this.#deny(denialOf(policy, cost, decision, fitsAfterMs, paceMs, sentAtMs, nowMs));
   }
 
@@ -277,9 +303,8 @@ export class LeasedBucket {
     const waiting = this.#waiters.splice(0);
     for (const waiter of waiting) {
       const { policy, cost } = waiter;
-      const decision = this.leases.take(cost, nowMs)
-        ? this.allow(policy, nowMs)
-        : this.deny(policy, cost, nowMs);
+      const isHeld = policy === this.#leasedUnder && this.leases.take(cost, nowMs);
+      const decision = isHeld ? this.allow(policy, nowMs) : this.deny(policy, cost, nowMs);
       if (decision === undefined) this.#waiters.push(waiter);
       else waiter.resolve(decision);
     }

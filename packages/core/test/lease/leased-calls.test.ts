@@ -170,3 +170,77 @@ describe('a call under a leased policy and a shadow policy', () => {
     expect(limiter.tryConsume({ p: 'k' }, { cost: 4 })?.origin).toBe('lease');
   });
 });
+
+describe('a call with values of its own', () => {
+  /** Demand of a call a millisecond, for long enough to lease. */
+  async function warm(policies: Record<string, PolicyOptions>) {
+    const replica = openNear(policies);
+    for (let ms = 0; ms < 500; ms++) {
+      void replica.limiter.consume({ p: 'k' });
+      await everyTurn();
+      replica.clock.advance(1);
+    }
+    expect(replica.limiter.tryConsume({ p: 'k' })).toMatchObject({ origin: 'lease' });
+    return replica;
+  }
+  const policy = { limit: 1000, window: '1s', lease: { horizon: 30 } };
+
+  it('does not spend what was leased under other values', async () => {
+    const { limiter } = await warm({ p: policy });
+    const tier = { cost: 8, policies: { p: { limit: 10, burst: 5 } } };
+    expect(limiter.tryConsume({ p: 'k' }, tier)).toBeUndefined();
+    expect(await limiter.consume({ p: 'k' }, tier)).toMatchObject({
+      allowed: false,
+      retryAfterMs: undefined,
+    });
+  });
+
+  it('of another algorithm counts in its own bucket', async () => {
+    const { limiter } = await warm({ p: policy });
+    const tier = { policies: { p: { algorithm: 'fixed-window', limit: 3 } as const } };
+    const decisions = [];
+    for (let i = 0; i < 5; i++) decisions.push(await limiter.consume({ p: 'k' }, tier));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
+    expect(limiter.tryConsume({ p: 'k' }, tier)).toMatchObject({ allowed: false });
+  });
+
+  it('gives back what was leased under the values before', async () => {
+    const { limiter, store } = await warm({ p: policy });
+    await limiter.consume({ p: 'k' }, { policies: { p: { limit: 2000 } } });
+    const { reports } = store.claims.at(-1) as Claim;
+    expect(reports.some(({ returned }) => returned > 0)).toBe(true);
+  });
+});
+
+it('a denial under several policies goes on asking ahead, as one alone does', async () => {
+  const tight = { limit: 1000, window: '1s', burst: 200, lease: true };
+  const roomy = { limit: 100_000, window: '1s', lease: true };
+  const { limiter, store, clock } = openNear({ p: tight, q: roomy });
+  const consumeAll = vi.spyOn(store, 'consumeAll');
+  for (let ms = 0; ms < 2000; ms++) {
+    for (let i = 0; i < 4; i++) {
+      const keys = { p: 'k', q: 'k' };
+      if (limiter.tryConsume(keys) === undefined) void limiter.consume(keys);
+    }
+    await everyTurn();
+    clock.advance(1);
+  }
+  expect(store.claims.length).toBeGreaterThan(20);
+  expect(consumeAll.mock.calls.length).toBeLessThan(400);
+});
+
+it('a cost that can never fit does not keep others from asking ahead', async () => {
+  const { limiter, store, clock } = openNear({ p: { limit: 1000, window: '1s', lease: true } });
+  let waited = 0;
+  for (let ms = 0; ms < 2000; ms++) {
+    if (limiter.tryConsume({ p: 'k' }) === undefined) {
+      waited++;
+      void limiter.consume({ p: 'k' });
+    }
+    if (ms % 500 === 100) void limiter.consume({ p: 'k' }, { cost: 1001 });
+    await everyTurn();
+    clock.advance(1);
+  }
+  expect(store.claims.length).toBeGreaterThan(3);
+  expect(waited).toBeLessThan(20);
+});
