@@ -1,5 +1,4 @@
 import { ownText } from '../key/own-text.js';
-import { boundPartitionKey } from '../key/partition-key.js';
 import type { LeaseTerms } from '../policy/lease-terms.js';
 import type { Policy } from '../policy/policy.js';
 import { Ring } from '../store/ring.js';
@@ -11,8 +10,8 @@ const SAMPLE = 8;
 
 /**
  * The leased buckets that this replica was asked for lately, at most 100,000 of them. Where there
- * are more, one that holds nothing gives way; where none of the next 8 in a round is such a one, the
- * new bucket is not kept, and the store decides its calls.
+ * are more, one that holds nothing gives way, of the policy that has most; where none of the next 8 in
+ * a round is such a one, the new bucket is not kept, and the store decides its calls.
  */
 export class BucketBook {
   readonly #byName = new Map<string, Ring<LeasedBucket>>();
@@ -26,18 +25,21 @@ export class BucketBook {
   }
 
   find(policy: Policy, key: string): LeasedBucket | undefined {
-    return this.#ringOf(policy)?.entries.get(boundPartitionKey(key));
+    return this.#ringOf(policy)?.entries.get(key);
   }
 
-  /** A new bucket, in the place of none; undefined where there is no room for it. */
+  /**
+   * A new bucket, in the place of none; undefined where there is no room for it.
+   * @param key of bounded length
+   */
   add(policy: Policy, key: string, nowMs: number): LeasedBucket | undefined {
     const ring = this.#ringOf(policy) ?? new Ring<LeasedBucket>();
-    if (this.#size >= MAX_BUCKETS && !this.#makeRoom(ring)) return undefined;
+    if (this.#size >= MAX_BUCKETS && !this.#makeRoom()) return undefined;
     this.#byName.set(policy.name, ring);
     this.#lastRing = ring;
-    // The whole key, which the store encodes by itself; kept under a bounded one.
-    const bucket = new LeasedBucket(policy, ownText(key), nowMs);
-    ring.entries.set(ownText(boundPartitionKey(key)), bucket);
+    const own = ownText(key);
+    const bucket = new LeasedBucket(policy, own, nowMs);
+    ring.entries.set(own, bucket);
     this.#size++;
     return bucket;
   }
@@ -79,7 +81,10 @@ export class BucketBook {
     return this.#lastRing;
   }
 
-  #makeRoom(ring: Ring<LeasedBucket>): boolean {
+  /** In the ring that has most. */
+  #makeRoom(): boolean {
+    const rings = [...this.#byName.values()];
+    const ring = rings.reduce((a, b) => (b.entries.size > a.entries.size ? b : a));
     for (let i = Math.min(SAMPLE, ring.entries.size); i > 0; i--) {
       const [key, bucket] = ring.next() ?? [];
       if (key === undefined || bucket === undefined) break;

@@ -1,6 +1,6 @@
 import { makeDecision } from '../algorithms/make-decision.js';
 import type { Decision } from '../decision/decision.js';
-import type { Policy } from '../policy/policy.js';
+import { type Policy, samePolicy } from '../policy/policy.js';
 
 /**
  * The longest time for which a denial is remembered. By then permits can have come back elsewhere, by
@@ -57,8 +57,13 @@ export function denialOf(
 
 /** True where `denial` says that `cost` permits do not fit at `nowMs`, and when they will. */
 export function denies(denial: Denial, policy: Policy, cost: number, nowMs: number): boolean {
-  if (nowMs >= denial.untilMs || policy !== denial.policy) return false;
+  if (nowMs >= denial.untilMs || !isOf(denial, policy)) return false;
   return cost === denial.cost || (cost > denial.cost && !isUneven(policy));
+}
+
+/** A policy made anew for a call is the same where its values are. */
+function isOf({ policy: own }: Denial, policy: Policy): boolean {
+  return policy === own || (samePolicy(policy, own) && policy.shadow === own.shadow);
 }
 
 /** True where it depends on what was spent when how long a greater cost has to wait. */

@@ -19,6 +19,11 @@ interface HeldLease {
   deadlineMs: number;
 }
 
+/** True where the time of a lease that something was put aside of is over. */
+export function isLate(aside: PutAside, nowMs: number): boolean {
+  return aside.some(({ lease }) => nowMs >= lease.deadlineMs);
+}
+
 /** Permits that are put aside until it is known whether they are spent. */
 export type PutAside = readonly { readonly lease: HeldLease; readonly permits: number }[];
 
@@ -139,11 +144,33 @@ export class HeldLeases {
    * That what was put aside is spent, or is not. Where its lease has been returned meanwhile, nobody
    * is told: the store writes these permits off.
    */
-  settle(aside: PutAside, spent: boolean): void {
+  conclude(aside: PutAside, spent: boolean): void {
     for (const { lease, permits } of aside) {
       if (spent) lease.untold += permits;
       else lease.left += permits;
     }
+  }
+
+  /**
+   * Takes back that permits were spent, of leases that can still be spent and were granted before.
+   * @param takenAtMs by the store's clock, as their decision says; undefined: just now
+   * @returns false, having done nothing, where the store was told of them, or their time is over
+   */
+  unspend(permits: number, takenAtMs: number | undefined, nowMs: number): boolean {
+    const own = this.#leases.filter(
+      ({ deadlineMs, grantedAtMs }) =>
+        nowMs < deadlineMs && (takenAtMs === undefined || takenAtMs >= grantedAtMs),
+    );
+    if (own.reduce((sum, { untold }) => sum + untold, 0) < permits) return false;
+    let rest = permits;
+    for (const lease of own) {
+      const back = Math.min(rest, lease.untold);
+      lease.untold -= back;
+      lease.left += back;
+      rest -= back;
+    }
+    this.#first = this.#leases[0];
+    return true;
   }
 
   #takeFromAll(cost: number, nowMs: number): boolean {

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { Decision } from '../decision/decision.js';
+import { MAX_TEXT } from '../key/partition-key.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
 import { startSweeper } from '../store/sweeper.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { BucketBook } from './bucket-book.js';
 import { denialOf } from './denial.js';
-import type { PutAside } from './held-leases.js';
+import { isLate, type PutAside } from './held-leases.js';
 import type { Ask, LeasedBucket } from './leased-bucket.js';
 import { RememberedDenials } from './remembered-denials.js';
 
@@ -66,7 +67,7 @@ export class LeaseBook {
       return this.#denials.find(policy, key, cost, this.#clock);
     }
     const bucket = this.#buckets.find(policy, key);
-    if (bucket === undefined) return undefined;
+    if (bucket === undefined) return this.#denials.find(policy, key, cost, this.#clock);
     const nowMs = this.#clock.nowMs();
     const decision = bucket.tryConsume(policy, cost, nowMs);
     if (decision !== undefined && bucket.wantsToAsk(nowMs)) this.#list(bucket);
@@ -116,25 +117,77 @@ export class LeaseBook {
     const nowMs = this.#clock.nowMs();
     const held = charges.map((charge) => this.#putAside(charge, nowMs));
     const asked = charges.filter((_, i) => held[i] === undefined);
-    const settle = (spent: boolean) => {
-      for (const own of held) own?.bucket.leases.settle(own.aside, spent);
-    };
-    const answers = await this.#store.consumeAll(asked).catch((error: unknown) => {
-      settle(false);
-      throw error;
+    const decisions = new Map<Charge, Decision>();
+    let allowed = false;
+    try {
+      allowed = await this.#askAll(asked, decisions, nowMs);
+      // The store may have written off what was put aside too long ago: it decides that, too.
+      const late = charges.filter((_, i) => isOverdue(held[i], this.#clock.nowMs()));
+      if (allowed && late.length > 0) {
+        allowed = await this.#askAll(late, decisions, this.#clock.nowMs());
+        if (!allowed) await this.#putBack(asked, decisions);
+      }
+    } finally {
+      held.forEach((own, i) => {
+        const spent = allowed && !decisions.has(charges[i] as Charge);
+        own?.bucket.leases.conclude(own.aside, spent);
+      });
+    }
+    return charges.map((charge, i) => decisions.get(charge) ?? (held[i] as Held).decision);
+  }
+
+  /** @returns whether all are allowed */
+  async #askAll(
+    charges: readonly Charge[],
+    decisions: Map<Charge, Decision>,
+    sentAtMs: number,
+  ): Promise<boolean> {
+    const answers = await this.#store.consumeAll(charges);
+    charges.forEach((charge, i) => {
+      const decision = answers[i] as Decision;
+      decisions.set(charge, decision);
+      this.#heard(charge, decision, sentAtMs);
     });
-    asked.forEach((charge, i) => {
-      this.#heard(charge, answers[i] as Decision, nowMs);
+    return answers.every(({ allowed }) => allowed);
+  }
+
+  /** Puts back what was charged for a call that is denied after all. */
+  async #putBack(charges: readonly Charge[], decisions: Map<Charge, Decision>): Promise<void> {
+    const back = charges.map(async (charge) => {
+      const { policy, key, cost } = charge;
+      const { wouldDeny, decidedAtMs } = decisions.get(charge) as Decision;
+      if (wouldDeny || cost === 0) return;
+      decisions.set(charge, await this.#store.refund(policy, key, cost, decidedAtMs));
     });
-    settle(answers.every(({ allowed }) => allowed));
-    const next = answers.values();
-    return held.map((own) => own?.decision ?? (next.next().value as Decision));
+    await Promise.all(back);
+  }
+
+  /**
+   * Puts permits back: into the lease they were spent from where the store was not told, else into
+   * the bucket, behind what there is to tell, since what counts as out cannot come back.
+   * @param takenAtMs as of `Store.refund`
+   */
+  async refund(
+    policy: Policy,
+    key: string,
+    permits: number,
+    takenAtMs: number | undefined,
+  ): Promise<Decision> {
+    const nowMs = this.#clock.nowMs();
+    const bucket = policy.lease && this.#buckets.find(policy, key);
+    if (permits > 0 && bucket?.leases.unspend(permits, takenAtMs, nowMs)) {
+      return bucket.allow(policy, nowMs);
+    }
+    if (bucket !== undefined) this.#tell(bucket, nowMs);
+    const decision = await this.#store.refund(policy, key, permits, takenAtMs);
+    this.changed(policy, key);
+    return decision;
   }
 
   /** Permits came back to a bucket, or were taken: a denial may hold no longer. */
   changed(policy: Policy, key: string): void {
-    if (policy.lease === undefined) this.#denials.forget(policy, key);
-    else this.#buckets.find(policy, key)?.forgetDenial();
+    this.#denials.forget(policy, key);
+    this.#buckets.find(policy, key)?.forgetDenial();
   }
 
   /** A bucket begins anew. */
@@ -156,7 +209,7 @@ export class LeaseBook {
     for (const bucket of this.#buckets.all()) this.#giveBack(bucket, true, nowMs);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS).unref();
+      timer = setTimeout(resolve, CLOSE_MS);
     });
     await Promise.race([this.#settled(), late]);
     clearTimeout(timer);
@@ -195,14 +248,16 @@ export class LeaseBook {
 
   #deny({ policy, key, cost }: Charge, nowMs: number): Decision | undefined {
     if (cost === 0) return undefined;
-    if (policy.lease === undefined)
+    const bucket = policy.lease && this.#buckets.find(policy, key);
+    if (bucket === undefined) {
       return this.#denials.find(policy, key, cost, { nowMs: () => nowMs });
-    const bucket = this.#buckets.find(policy, key);
-    return bucket?.holds(policy, cost, nowMs) ? undefined : bucket?.deny(policy, cost, nowMs);
+    }
+    return bucket.holds(policy, cost, nowMs) ? undefined : bucket.deny(policy, cost, nowMs);
   }
 
-  /** The bucket, new where there was none; undefined where there is no room. */
+  /** The bucket, new where there was none; undefined where there is no room, or the key is too long. */
   #bucketOf(policy: Policy, key: string, nowMs: number): LeasedBucket | undefined {
+    if (key.length > MAX_TEXT) return undefined;
     const found = this.#buckets.find(policy, key);
     if (found !== undefined) return found;
     // A clock of one's own is not moved by real time: then only what is asked sets off a sweep.
@@ -225,25 +280,22 @@ export class LeaseBook {
 
   /** Notes what the store decided without a claim. */
   #heard({ policy, key, cost }: Charge, decision: Decision, sentAtMs: number): void {
-    if (cost === 0) return;
+    if (cost === 0 || this.#closed) return;
     const denied = !decision.allowed || decision.wouldDeny;
-    if (policy.lease === undefined) {
-      // What was spent puts off when a greater cost fits.
-      if (!denied) {
-        this.#denials.forget(policy, key);
-        return;
-      }
-      const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.nowMs();
+    const bucket = policy.lease && this.#bucketOf(policy, key, sentAtMs);
+    if (bucket !== undefined) {
+      bucket.count(policy, cost, sentAtMs);
+      if (denied) bucket.remember(policy, cost, decision, sentAtMs, nowMs);
+      this.#list(bucket);
+    } else if (denied) {
       const fitsAfterMs = cost > policy.burst ? undefined : (decision.retryAfterMs ?? 0);
       const denial = denialOf(policy, cost, decision, fitsAfterMs, 0, sentAtMs, nowMs);
       this.#denials.remember(key, denial, nowMs);
-      return;
+    } else {
+      // What was spent puts off when a greater cost fits.
+      this.#denials.forget(policy, key);
     }
-    const bucket = this.#bucketOf(policy, key, sentAtMs);
-    if (bucket === undefined) return;
-    bucket.count(policy, cost, sentAtMs);
-    if (denied) bucket.remember(policy, cost, decision, sentAtMs, this.#clock.nowMs());
-    this.#list(bucket);
   }
 
   /** What is held for a charge, put aside; undefined where the store has to decide. */
@@ -279,6 +331,16 @@ export class LeaseBook {
     if (nowMs - this.#sweptAtMs >= SWEEP_EVERY_MS) this.sweep(SWEEP_COUNT);
   }
 
+  /** Tells the store what was spent, ahead of what is asked next in this turn. */
+  #tell(bucket: LeasedBucket, nowMs: number): void {
+    const reports = bucket.leases.report(nowMs);
+    if (reports.length === 0) return;
+    const { policy, key } = bucket;
+    const claim = { policy, key, holder: this.#holder, turn: ++this.#turn };
+    // Where it is not heard, the store writes off what it was to be told of.
+    this.#store.claim({ ...claim, reports, costs: [], extra: 0 }).catch(() => undefined);
+  }
+
   #giveBack(bucket: LeasedBucket, all: boolean, nowMs: number): void {
     const ask = bucket.giveBack(all, nowMs);
     if (ask !== undefined) this.#send(bucket, ask);
@@ -300,7 +362,7 @@ export class LeaseBook {
   /** After `close`: calls that were made before it are answered, then what is left is returned. */
   #finish(bucket: LeasedBucket): void {
     const nowMs = this.#clock.nowMs();
-    const ask = bucket.isWaiting ? bucket.ask(nowMs) : bucket.giveBack(true, nowMs);
+    const ask = bucket.isWaiting ? bucket.ask(nowMs, false) : bucket.giveBack(true, nowMs);
     if (ask !== undefined) this.#send(bucket, ask);
   }
 
@@ -329,4 +391,8 @@ export class LeaseBook {
     await Promise.all(asked);
     bucket.answered(sentAtMs);
   }
+}
+
+function isOverdue(held: Held | undefined, nowMs: number): boolean {
+  return held !== undefined && isLate(held.aside, nowMs);
 }

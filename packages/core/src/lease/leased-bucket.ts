@@ -1,7 +1,7 @@
 import { makeDecision } from '../algorithms/make-decision.js';
 import type { Decision } from '../decision/decision.js';
 import type { LeaseTerms } from '../policy/lease-terms.js';
-import type { Policy } from '../policy/policy.js';
+import { type Policy, samePolicy } from '../policy/policy.js';
 import type { Claim, Grant, LeaseReport } from '../store/store.js';
 import { Demand } from './demand.js';
 import { type Denial, denialOf, denies, denyAgain } from './denial.js';
@@ -83,7 +83,7 @@ export class LeasedBucket {
 
   /** The decision where what is held or remembered is enough for one; it is charged then. */
   tryConsume(policy: Policy, cost: number, nowMs: number): Decision | undefined {
-    if (policy === this.#leasedUnder && this.leases.take(cost, nowMs)) {
+    if (this.#isLeasedUnder(policy) && this.leases.take(cost, nowMs)) {
       this.count(policy, cost, nowMs);
       return this.allow(policy, nowMs);
     }
@@ -110,7 +110,7 @@ export class LeasedBucket {
 
   /** True where what is held covers `cost` permits. */
   holds(policy: Policy, cost: number, nowMs: number): boolean {
-    return policy === this.#leasedUnder && cost > 0 && cost <= this.leases.left(nowMs);
+    return this.#isLeasedUnder(policy) && cost > 0 && cost <= this.leases.left(nowMs);
   }
 
   /** The denial that is remembered, where it holds for `cost` permits. */
@@ -129,7 +129,8 @@ export class LeasedBucket {
   /** Notes that a call asked for permits, whatever became of it. */
   count(policy: Policy, cost: number, nowMs: number): void {
     this.policy = policy;
-    this.#demand.asked += cost;
+    // What can never fit is no demand.
+    if (cost <= policy.burst) this.#demand.add(cost);
     this.usedAtMs = nowMs;
   }
 
@@ -144,20 +145,24 @@ export class LeasedBucket {
     );
   }
 
-  /** What to ask now; undefined where there is nothing, or an answer is awaited. */
-  ask(nowMs: number): Ask | undefined {
+  /**
+   * What to ask now; undefined where there is nothing, or an answer is awaited.
+   * @param ahead whether also for permits in advance
+   */
+  ask(nowMs: number, ahead = true): Ask | undefined {
     if (this.#awaitsAnswer(nowMs)) return undefined;
     const lease = this.policy.lease as LeaseTerms;
     const own = this.leases.isEmpty ? this.policy : this.#leasedUnder;
     const policy = this.#waiters[0]?.policy ?? own;
     const given = this.#leaseUnder(policy);
-    const perMs = this.#demand.perMs(nowMs);
-    this.#askBelow = perMs * ROUND_TRIPS_AHEAD * this.#roundTripMs;
-    const wanted = Math.floor(perMs * lease.horizonMs) - this.leases.left(nowMs);
+    this.#demand.update(nowMs);
+    this.#askBelow = this.#demand.permitsPerMs * ROUND_TRIPS_AHEAD * this.#roundTripMs;
     const waiters = this.#nextWaiters();
+    // What is held was not enough for one that waits: with it the bucket may have enough.
+    if (waiters.length > 0) given.push(...this.leases.reportAll());
     // With calls that wait the store is asked anyway.
-    const mayAsk = waiters.length > 0 || nowMs >= this.#askAfterMs;
-    const extra = mayAsk ? Math.max(0, Math.min(wanted, lease.share)) : 0;
+    const mayAsk = ahead && (waiters.length > 0 || nowMs >= this.#askAfterMs);
+    const extra = mayAsk ? this.#extra(lease, nowMs) : 0;
     if (waiters.length === 0 && extra === 0 && given.length === 0) return undefined;
     const reports = [...given, ...this.leases.report(nowMs)];
     const costs = waiters.map(({ cost }) => cost);
@@ -180,13 +185,25 @@ export class LeasedBucket {
     return { claim, waiters: [], sentAtMs: nowMs };
   }
 
+  /** How many permits to ask for in advance. */
+  #extra({ horizonMs, share }: LeaseTerms, nowMs: number): number {
+    // A lease that could not serve one ordinary call would only lie in its way.
+    if (this.#demand.permitsPerCall > share) return 0;
+    const wanted = this.#demand.expected(horizonMs) - this.leases.left(nowMs);
+    return Math.max(0, Math.min(wanted, share));
+  }
+
+  #isLeasedUnder(policy: Policy): boolean {
+    return policy === this.#leasedUnder || samePolicy(policy, this.#leasedUnder);
+  }
+
   /**
    * From now on permits are held under `policy`.
    * @returns what the store is to be told of those that were held under other values
    */
   #leaseUnder(policy: Policy): LeaseReport[] {
     const before = this.#leasedUnder;
-    if (policy === before) return [];
+    if (this.#isLeasedUnder(policy)) return [];
     this.#leasedUnder = policy;
     if (policy.algorithm === before.algorithm) return this.leases.reportAll();
     // The store keeps that as another bucket, which has other epochs: there is nobody to tell.
@@ -210,7 +227,7 @@ export class LeasedBucket {
     this.#roundTripMs += ROUND_TRIP_WEIGHT * (nowMs - sentAtMs - this.#roundTripMs);
     this.#note(grant.left, nowMs);
     // Where other values have come in between, the store writes these permits off.
-    if (grant.permits > 0 && claim.policy === this.#leasedUnder) this.leases.add(grant, sentAtMs);
+    if (grant.permits > 0 && this.#isLeasedUnder(claim.policy)) this.leases.add(grant, sentAtMs);
     if (grant.permits < claim.extra) this.#short(claim.policy, grant.left, sentAtMs, nowMs);
     waiters.forEach((waiter, i) => {
       this.decided(waiter, grant.decisions[i] as Decision, sentAtMs, nowMs);
@@ -303,7 +320,7 @@ export class LeasedBucket {
     const waiting = this.#waiters.splice(0);
     for (const waiter of waiting) {
       const { policy, cost } = waiter;
-      const isHeld = policy === this.#leasedUnder && this.leases.take(cost, nowMs);
+      const isHeld = this.#isLeasedUnder(policy) && this.leases.take(cost, nowMs);
       const decision = isHeld ? this.allow(policy, nowMs) : this.deny(policy, cost, nowMs);
       if (decision === undefined) this.#waiters.push(waiter);
       else waiter.resolve(decision);

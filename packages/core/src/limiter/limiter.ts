@@ -16,7 +16,7 @@ import type {
   SettleOptions,
 } from './contract.js';
 import { PolicyBook, type PolicyChange } from './policy-book.js';
-import { claimNames } from './policy-names.js';
+import { useNames } from './policy-names.js';
 import { strictest } from './strictest.js';
 
 export type {
@@ -38,6 +38,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #ownsStore: boolean;
   readonly #releaseNames: () => void;
   #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: LimiterOptions<Name>) {
     if (typeof options !== 'object' || options === null) {
@@ -52,7 +53,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       throw invalidType('clock', 'an object with nowMs()', options.clock);
     }
     this.#leases = new LeaseBook(this.#store, options.clock ?? this.#store.clock ?? monotonicClock);
-    this.#releaseNames = claimNames(this.#store, this.#book.policies);
+    this.#releaseNames = useNames(this.#store, this.#book.policies);
   }
 
   get policies(): ReadonlyMap<string, Policy> {
@@ -110,8 +111,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   ): Promise<Decision> {
     const own = decision?.each?.find((one) => one.policy === policy.name) ?? decision;
     const taken = decision === undefined || (decision.allowed && own?.wouldDeny === false);
-    const back = this.#store.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
-    return this.#changing(policy, key, back);
+    return this.#leases.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
   }
 
   /** When the store has changed a bucket, what is remembered of it is out of date. */
@@ -130,8 +130,12 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     await Promise.all(charges.map(reset));
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true;
     this.#releaseNames();
     await this.#leases.close();

@@ -41,7 +41,7 @@ export class PolicyBook {
     }
     const known = this.#byObject.get(change)?.get(name);
     if (known !== undefined) return known;
-    const values = `${name} ${JSON.stringify(Object.entries(change).sort())}`;
+    const values = `${name} ${textOf(change)}`;
     const changed = this.#byValues.get(values) ?? this.#parse(name, change);
     this.#keep(values, change, changed);
     return changed;
@@ -59,11 +59,20 @@ export class PolicyBook {
       const [oldest] = this.#byValues.keys();
       this.#byValues.delete(oldest as string);
     }
+    // The ones used last stay.
+    this.#byValues.delete(values);
     this.#byValues.set(values, changed);
     if (!Object.isFrozen(change) || !isFixed(change.lease)) return;
     const byName = this.#byObject.get(change) ?? new Map<string, Policy>();
     this.#byObject.set(change, byName.set(changed.name, changed));
   }
+}
+
+/** Other values have another text, in whatever order they are written. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`;
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return JSON.stringify(entries.sort().map(([name, one]) => [name, textOf(one)]));
 }
 
 function isFixed(value: unknown): boolean {

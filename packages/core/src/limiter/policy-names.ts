@@ -2,12 +2,12 @@ import { policyConflict } from '../errors.js';
 import { describePolicy, type Policy, samePolicy } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
 
-interface Claim {
+interface NameUse {
   readonly policy: Policy;
   limiters: number;
 }
 
-const CLAIMS = new WeakMap<Store, Map<string, Claim>>();
+const USES = new WeakMap<Store, Map<string, NameUse>>();
 
 /**
  * Notes that a limiter uses these policies on this store. Limiters that share a store and a policy
@@ -17,23 +17,23 @@ const CLAIMS = new WeakMap<Store, Map<string, Claim>>();
  * @returns gives the names up again, when the limiter is closed
  * @throws TypeError, with nothing noted, where a name is in use with other values
  */
-export function claimNames(store: Store, policies: ReadonlyMap<string, Policy>): () => void {
-  const claims = CLAIMS.get(store) ?? new Map<string, Claim>();
+export function useNames(store: Store, policies: ReadonlyMap<string, Policy>): () => void {
+  const uses = USES.get(store) ?? new Map<string, NameUse>();
   for (const policy of policies.values()) {
-    const other = claims.get(policy.name)?.policy;
+    const other = uses.get(policy.name)?.policy;
     if (other === undefined || samePolicy(other, policy)) continue;
     throw policyConflict(policy.name, `${describePolicy(other)}; now ${describePolicy(policy)}`);
   }
-  CLAIMS.set(store, claims);
+  USES.set(store, uses);
   for (const policy of policies.values()) {
-    const claim = claims.get(policy.name) ?? { policy, limiters: 0 };
-    claim.limiters++;
-    claims.set(policy.name, claim);
+    const use = uses.get(policy.name) ?? { policy, limiters: 0 };
+    use.limiters++;
+    uses.set(policy.name, use);
   }
   return () => {
     for (const name of policies.keys()) {
-      const claim = claims.get(name);
-      if (claim !== undefined && --claim.limiters === 0) claims.delete(name);
+      const use = uses.get(name);
+      if (use !== undefined && --use.limiters === 0) uses.delete(name);
     }
   };
 }

@@ -68,6 +68,9 @@ export interface Policy {
 
 const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow', 'lease'];
 
+/** The shortest window whose permits can be leased, where windows are counted. */
+const MIN_LEASED_WINDOW_MS = 10;
+
 /** Those that cannot be leased, and why. */
 const WITHOUT_LEASE: { readonly [A in Algorithm]?: string } = {
   gcra: 'which has each call wait its turn: permits held in advance would be spent out of turn; token-bucket can be leased',
@@ -128,6 +131,10 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
   const why = WITHOUT_LEASE[algorithm];
   if (why !== undefined && options.lease !== undefined && options.lease !== false) {
     throw invalidValue(at('lease'), `left out with ${algorithm}, ${why}`, options.lease);
+  }
+  if (options.lease && !WITH_BURST.includes(algorithm) && windowMs < MIN_LEASED_WINDOW_MS) {
+    const expected = `left out with a window below ${MIN_LEASED_WINDOW_MS} ms, which ends before a lease is used`;
+    throw invalidValue(at('lease'), expected, options.lease);
   }
   const fillMs = limit === 0 ? Number.POSITIVE_INFINITY : (burst / limit) * windowMs;
   const lease = parseLease(at('lease'), options.lease, burst, fillMs);

@@ -1,15 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Decision } from '../../src/decision/decision.js';
 import { createLimiter } from '../../src/limiter/limiter.js';
-import type { PolicyOptions } from '../../src/policy/policy.js';
+import type { Policy, PolicyOptions } from '../../src/policy/policy.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import type { Charge, Claim, Grant } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
-import { AnsweredStore, doesNotFit, fits, grantOf } from '../support/answered-store.js';
+import { AnsweredStore, doesNotFit, fits, grantOf, together } from '../support/answered-store.js';
 import { everyTurn } from '../support/virtual-time.js';
 import { AsyncDelegate } from '../testing/delegate.js';
 
 /** At most 5 permits are leased, for a second; a permit comes back each 100 ms. */
 const SMALL = { limit: 10, window: '1s', lease: true } as const;
+
+const BIG = { limit: 1000, window: '1s', lease: true } as const;
 
 function open(policies: Record<string, PolicyOptions>) {
   const store = new AnsweredStore();
@@ -20,7 +23,7 @@ function open(policies: Record<string, PolicyOptions>) {
 /** A replica that has leased 5 permits of `SMALL` for the key 'k'. */
 async function openWarm(policies: Record<string, PolicyOptions> = { p: SMALL }) {
   const replica = open(policies);
-  void replica.limiter.consume({ p: 'k' }, { cost: 10 });
+  together(replica.limiter, 10);
   const claim = await replica.store.claimed();
   await claim.answer(grantOf(claim.asked));
   return replica;
@@ -66,7 +69,7 @@ describe('what is wanted in advance', () => {
 
 it('calls that the answer did not cover are asked for together', async () => {
   const { limiter, store } = open({ p: SMALL });
-  void limiter.consume({ p: 'k' }, { cost: 10 });
+  together(limiter, 10);
   const claim = await store.claimed();
   const [served] = [1, 3, 1].map((cost) => limiter.consume({ p: 'k' }, { cost }));
   await claim.answer(grantOf(claim.asked, { permits: 1 }));
@@ -96,7 +99,7 @@ it('a tier without a lease asks the store, and leaves alone what is held', async
 describe('permits that are not spent', () => {
   it('are returned after their time, also of a bucket that nobody asks for', async () => {
     const { limiter, store, clock } = openNear({ p: SMALL });
-    await limiter.consume({ p: 'k' }, { cost: 5 });
+    await Promise.all(together(limiter, 5));
     clock.advance(1000);
     await limiter.consume({ p: 'other' });
     await everyTurn();
@@ -125,33 +128,6 @@ describe('permits that are not spent', () => {
       vi.useRealTimers();
     }
   });
-});
-
-it('a refund of what was spent near a window’s end does not reach into the next one', async () => {
-  const policy = { ...SMALL, algorithm: 'fixed-window' } as const;
-  const { limiter, store, clock } = openNear({ p: policy });
-  await limiter.consume({ p: 'k' }, { cost: 4 });
-  await everyTurn();
-  clock.advance(500);
-  expect(limiter.tryConsume({ p: 'k' }, { cost: 2 })?.origin).toBe('lease');
-  // A claim that is slow on its way there: the store seems to be 60 ms ahead of this replica.
-  let arrive = () => {};
-  store.delayed = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  const slow = limiter.consume({ p: 'k' }, { cost: 5 });
-  await everyTurn();
-  clock.advance(60);
-  arrive();
-  expect((await slow).allowed).toBe(false);
-  clock.advance(385);
-  const decision = limiter.tryConsume({ p: 'k' });
-  expect(decision?.origin).toBe('lease');
-  clock.advance(56);
-  const other = createLimiter({ policies: { p: policy }, store: store.inner, clock });
-  expect((await other.consume({ p: 'k' }, { cost: 10 })).allowed).toBe(true);
-  await limiter.refund({ p: 'k' }, { decision });
-  expect((await other.peek({ p: 'k' })).remaining).toBe(0);
 });
 
 describe('a call under a leased policy and a shadow policy', () => {
@@ -243,4 +219,120 @@ it('a cost that can never fit does not keep others from asking ahead', async () 
   }
   expect(store.claims.length).toBeGreaterThan(3);
   expect(waited).toBeLessThan(20);
+});
+
+describe('permits that come back', () => {
+  it.each(['token-bucket', 'fixed-window', 'sliding-window'] as const)(
+    'to a leased %s come back whole',
+    async (algorithm) => {
+      const policy = { limit: 1000, window: '1h', algorithm, lease: true } as const;
+      const { limiter, store, clock } = openNear({ p: policy });
+      for (let i = 0; i < 100; i++) {
+        const decision =
+          limiter.tryConsume({ p: 'k' }, { cost: 4 }) ??
+          (await limiter.consume({ p: 'k' }, { cost: 4 }));
+        expect(decision.allowed).toBe(true);
+        await limiter.settle({ p: 'k' }, { estimate: 4, cost: 1, decision });
+        await everyTurn();
+        clock.advance(3);
+      }
+      await limiter.close();
+      const bucket = store.inner.tryConsume(limiter.policies.get('p') as Policy, 'k', 0);
+      expect(bucket?.remaining).toBeGreaterThanOrEqual(900);
+    },
+  );
+
+  it('go behind what the store was not told of yet', async () => {
+    const { limiter, store } = await openWarm();
+    const decisions = [1, 2, 3].map(() => limiter.tryConsume({ p: 'k' }) as Decision);
+    const [decision] = decisions;
+    // More than what is not told: the store has it all.
+    void limiter.refund({ p: 'k' }, { cost: 4, decision });
+    expect((await store.claimed()).asked.reports).toEqual([{ epoch: 1, spent: 3, returned: 0 }]);
+    expect(store.refunds).toEqual([{ permits: 4, takenAtMs: decision?.decidedAtMs }]);
+  });
+});
+
+describe('a great cost', () => {
+  it('that is denied hoards nothing', async () => {
+    const { limiter, store, clock } = openNear({ p: { limit: 100, window: '1h', lease: true } });
+    expect((await limiter.consume({ p: 'k' }, { cost: 2 ** 53 - 1 })).allowed).toBe(false);
+    expect((await limiter.consume({ p: 'k' }, { cost: 101 })).allowed).toBe(false);
+    const other = createLimiter({
+      policies: { p: { limit: 100, window: '1h', lease: true } },
+      store: new AsyncDelegate(store.inner),
+      clock,
+    });
+    expect((await other.peek({ p: 'k' })).remaining).toBe(100);
+  });
+
+  it.each([2, 30, 400])('of %d alone is not leased', async (cost) => {
+    const { limiter, store, clock } = openNear({ p: BIG });
+    await limiter.consume({ p: 'k' }, { cost });
+    clock.advance(1);
+    await everyTurn();
+    expect(store.claims).toEqual([]);
+  });
+
+  it('finds what its own replica held', async () => {
+    const { limiter, clock } = openNear({ p: { limit: 100, window: '1s', lease: true } });
+    let admitted = 0;
+    for (let i = 0; i < 600; i++) {
+      if ((await limiter.consume({ p: 'k' }, { cost: 60 })).allowed) admitted += 60;
+      await everyTurn();
+      clock.advance(50);
+    }
+    // 100 at once and 100 a second, for 30 s.
+    expect(admitted).toBeGreaterThanOrEqual(2940);
+  });
+});
+
+it('what was put aside for longer than its lease is for the store to decide', async () => {
+  const { limiter, store, clock } = openNear({ p: BIG, q: { limit: 1000, window: '1s' } });
+  for (let ms = 0; ms < 500; ms++) {
+    void limiter.consume({ p: 'k' });
+    await everyTurn();
+    clock.advance(1);
+  }
+  let open = () => {};
+  const closed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const consumeAll = vi.spyOn(store, 'consumeAll').mockImplementationOnce(async (charges) => {
+    await closed;
+    return store.inner.consumeAll(charges);
+  });
+  const late = limiter.consume({ p: 'k', q: 'k' });
+  await everyTurn();
+  clock.advance(5000);
+  // By now the bucket is whole again, and somebody spends all of it.
+  const policy = limiter.policies.get('p') as Policy;
+  expect((await store.inner.consume(policy, 'k', 1000)).allowed).toBe(true);
+  open();
+  expect(await late).toMatchObject({ allowed: false, policy: 'p' });
+  expect(consumeAll).toHaveBeenCalledTimes(2);
+  expect(await limiter.peek({ q: 'k' })).toMatchObject({ remaining: 1000 });
+});
+
+it('a key too long to keep is for the store, and its denial is remembered', async () => {
+  const { limiter, store } = openNear({ p: { limit: 1, window: '1h', lease: true } });
+  const consume = vi.spyOn(store, 'consume');
+  const keys = { p: 'x'.repeat(1_000_000) };
+  for (let i = 0; i < 20; i++) await limiter.consume(keys);
+  expect(consume).toHaveBeenCalledTimes(2);
+  expect(store.claims).toEqual([]);
+});
+
+it('a refund under values without a lease forgets the denial under those with one', async () => {
+  const { limiter } = openNear({ p: { limit: 1, window: '1h', lease: true } });
+  const decision = await limiter.consume({ p: 'k' });
+  expect((await limiter.consume({ p: 'k' })).allowed).toBe(false);
+  await limiter.refund({ p: 'k' }, { decision, policies: { p: { lease: false } } });
+  expect((await limiter.consume({ p: 'k' })).allowed).toBe(true);
+});
+
+it('to close twice is to wait for the same', async () => {
+  const { limiter } = openNear({ p: SMALL });
+  expect(limiter.close()).toBe(limiter.close());
+  await limiter.close();
 });

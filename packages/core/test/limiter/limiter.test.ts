@@ -218,3 +218,16 @@ describe('close', () => {
     await shared.close();
   });
 });
+
+it('values of a call that cannot be used are refused each time, whatever came before', async () => {
+  const { limiter } = await open();
+  const ask = (change: object) =>
+    limiter.tryConsume({ tenant: 'k' }, { policies: { tenant: change } });
+  expect(ask({ limit: undefined })?.limit).toBe(5);
+  for (const limit of [Number.NaN, Number.POSITIVE_INFINITY, null, '5']) {
+    expect(() => ask({ limit })).toThrow('policies.tenant.limit must be an integer of at least 0');
+  }
+  const lease = { ttl: '2s', pace: 10 };
+  expect(ask({ lease })).toBeDefined();
+  expect(() => ask({ lease: { ttl: Number.NaN, pace: 10 } })).toThrow('policies.tenant.lease.ttl');
+});

@@ -1,5 +1,6 @@
 import { makeDecision } from '../../src/algorithms/make-decision.js';
 import type { Decision } from '../../src/decision/decision.js';
+import type { Limiter } from '../../src/limiter/limiter.js';
 import type { Policy } from '../../src/policy/policy.js';
 import type { Charge, Claim, Grant, Store } from '../../src/store/store.js';
 import { everyTurn } from './virtual-time.js';
@@ -113,6 +114,11 @@ export class AnsweredStore implements Store {
     list.pop();
     return only;
   }
+}
+
+/** As many calls of one permit at once: demand enough for some permits in advance. */
+export function together(limiter: Limiter, count: number, policy = 'p'): Promise<Decision>[] {
+  return Array.from({ length: count }, () => limiter.consume({ [policy]: 'k' }));
 }
 
 /** The store's decision that a cost fitted. */

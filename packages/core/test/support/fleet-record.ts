@@ -10,6 +10,7 @@ export type Sight =
   | 'by a lease'
   | 'denied'
   | 'refunds'
+  | 'refunds to a lease'
   | 'crashes'
   | 'lost'
   | 'refused';
@@ -26,6 +27,7 @@ export class FleetRecord {
     'by a lease': 0,
     denied: 0,
     refunds: 0,
+    'refunds to a lease': 0,
     crashes: 0,
     lost: 0,
     refused: 0,

@@ -166,8 +166,24 @@ export class Replica {
   #refund({ under, cost }: Calls, decision: Decision, taken: ReadonlyMap<string, number>): void {
     if (this.#isGone) return;
     this.connection.cause = taken;
-    // A refund that is lost leaves the permits spent.
-    this.#limiter.refund(KEYS[under], { cost, decision }).catch(() => {});
+    // One after the other, as one that is lost says nothing of another that was not.
+    for (const [name, key] of Object.entries(KEYS[under])) {
+      const own = (decision.each ?? [decision]).find(({ policy }) => policy === name);
+      this.#refundOne({ [name]: key }, cost, own as Decision, taken.get(name) as number);
+    }
     this.connection.cause = undefined;
+  }
+
+  #refundOne(keys: Record<string, string>, cost: number, decision: Decision, takenAtMs: number) {
+    const { journal, seen } = this.#record;
+    const moment = this.#record.moment();
+    const note = ({ policy, origin }: Decision) => {
+      // The store was not asked: what was spent of a lease is held again, from the call on.
+      if (origin !== 'lease') return;
+      seen['refunds to a lease']++;
+      journal.write(moment, policy, { did: 'refunded', permits: cost, takenAtMs });
+    };
+    // A refund that is lost leaves the permits spent.
+    this.#limiter.refund(keys, { cost, decision }).then(note, () => {});
   }
 }

@@ -45,7 +45,8 @@ class Fleet {
     this.#store = openStore({ nowMs: () => Math.floor(this.#time.nowMs) });
     this.#network = new VirtualNetwork(this.#time, this.#store, plan.fates, {
       decided: (charges, decisions) => this.#decided(charges, decisions),
-      refunded: (policy, permits, cause) => this.#refunded(policy, permits, cause),
+      refunded: (policy, permits, takenAtMs, cause) =>
+        this.#refunded(policy, permits, takenAtMs, cause),
       rushed: (policies) => policies.forEach((policy) => void this.#rush(policy)),
       changed: (policies) => {
         for (const policy of policies) if (policy.algorithm === 'fixed-window') this.#look(policy);
@@ -100,11 +101,11 @@ class Fleet {
     });
   }
 
-  /** What was taken for a call that another policy denied was never admitted. */
-  #refunded({ name }: Policy, permits: number, cause: unknown): void {
+  /** Without a cause it is what a replica puts back of a call that another policy denied later. */
+  #refunded({ name }: Policy, permits: number, toldMs: number | undefined, cause: unknown): void {
     const { seen, journal } = this.#record;
-    if (cause === undefined || permits === 0) return;
-    const takenAtMs = (cause as Map<string, number>).get(name) as number;
+    if (permits === 0) return;
+    const takenAtMs = (cause as Map<string, number> | undefined)?.get(name) ?? (toldMs as number);
     seen.refunds++;
     journal.write(this.#record.moment(), name, { did: 'refunded', permits, takenAtMs });
   }

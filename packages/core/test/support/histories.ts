@@ -89,6 +89,11 @@ export function policies(name: string, algorithm: fc.Arbitrary<Algorithm>): fc.A
     .map((values) => completePolicy(name, values));
 }
 
+function canLease(algorithm: Algorithm, windowMs: number): boolean {
+  if (algorithm === 'token-bucket') return true;
+  return windowMs >= 10 && (algorithm === 'fixed-window' || algorithm === 'sliding-window');
+}
+
 function completePolicy(
   name: string,
   values: {
@@ -117,7 +122,7 @@ function completePolicy(
       ...(bucket && limit > 0 ? { burst } : {}),
       overdraft: values.overdraft === undefined ? undefined : Math.min(values.overdraft, room),
       shadow,
-      lease: algorithm === 'gcra' || algorithm === 'sliding-log' ? undefined : values.lease,
+      lease: canLease(algorithm, windowMs) ? values.lease : undefined,
     },
     '',
   );

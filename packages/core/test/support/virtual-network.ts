@@ -21,8 +21,11 @@ export interface Fate {
 export interface Watcher {
   /** Charges of one call that it decided together. */
   decided(charges: readonly Charge[], decisions: readonly Decision[]): void;
-  /** @param cause what `Connection.cause` was when it was sent */
-  refunded(policy: Policy, permits: number, cause: unknown): void;
+  /**
+   * @param takenAtMs as the store was told
+   * @param cause what `Connection.cause` was when it was sent
+   */
+  refunded(policy: Policy, permits: number, takenAtMs: number | undefined, cause: unknown): void;
   /** Is to spend all that is there. */
   rushed(policies: readonly Policy[]): void;
   /** Called after each of these, and after claims. */
@@ -127,7 +130,7 @@ export class Connection implements Store {
     const { cause } = this;
     const decide = async ({ store, watcher }: VirtualNetwork) => {
       const decision = await store.refund(policy, key, permits, takenAtMs);
-      watcher.refunded(policy, permits, cause);
+      watcher.refunded(policy, permits, takenAtMs, cause);
       watcher.changed([policy]);
       return decision;
     };
