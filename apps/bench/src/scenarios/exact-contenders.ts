@@ -2,10 +2,10 @@ import { createLimiter, type Decision } from '@rl/core';
 import { redisStore } from '@rl/core/redis';
 import { randomPrefix } from '@rl/testkit';
 import type { Redis } from 'ioredis';
-import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Checked } from '../closed-loop.js';
 import { LIMIT, OURS, WINDOW_MS } from '../scenario.js';
+import { rateLimitRedisStore } from './rate-limit-redis-store.js';
 
 /** A rate limiter in Redis, on a client and a random key prefix of its own. */
 export interface RedisLimiter<Answer = unknown> extends Checked<Answer> {
@@ -33,17 +33,11 @@ const makeOurs = async (client: Redis): Promise<RedisLimiter<Decision>> => {
   };
 };
 
-/** The store of express-rate-limit, wired as its documentation wires it to ioredis. */
+/** The store of express-rate-limit. */
 const makeRateLimitRedis = async (
   client: Redis,
 ): Promise<RedisLimiter<{ readonly totalHits: number }>> => {
-  const store = new RedisStore({
-    prefix: randomPrefix(),
-    sendCommand: (command: string, ...args: string[]) =>
-      client.call(command, ...args) as Promise<RedisReply>,
-  });
-  // Of the middleware's options it reads this one alone.
-  await store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
+  const store = await rateLimitRedisStore(client, randomPrefix(), WINDOW_MS);
   return {
     name: 'rateLimitRedis',
     check: (key) => store.increment(key),

@@ -1,11 +1,11 @@
 import { ALGORITHMS, type Algorithm, createLimiter } from '@rl/core';
 import { randomPrefix } from '@rl/testkit';
 import type { Redis } from 'ioredis';
-import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { formatNumber } from '../report.js';
 import type { ScenarioResult, Stage } from '../scenario.js';
 import { median } from '../statistics.js';
+import { rateLimitRedisStore } from './rate-limit-redis-store.js';
 import { recordedStore } from './recorded-store.js';
 
 const LIMIT = 100;
@@ -88,13 +88,7 @@ function makeOurs(client: Redis, algorithm: Algorithm): Stored {
 
 async function makeRateLimitRedis(client: Redis): Promise<Stored> {
   const prefix = randomPrefix();
-  const store = new RedisStore({
-    prefix,
-    sendCommand: (command: string, ...args: string[]) =>
-      client.call(command, ...args) as Promise<RedisReply>,
-  });
-  // Of the middleware's options it reads this one alone.
-  await store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
+  const store = await rateLimitRedisStore(client, prefix, WINDOW_MS);
   return {
     name: 'rateLimitRedis',
     check: (key) => store.increment(key),

@@ -37,9 +37,8 @@ export class BucketBook {
     if (this.#size >= MAX_BUCKETS && !this.#makeRoom()) return undefined;
     this.#byName.set(policy.name, ring);
     this.#lastRing = ring;
-    const own = ownText(key);
-    const bucket = new LeasedBucket(policy, own, nowMs);
-    ring.entries.set(own, bucket);
+    const bucket = new LeasedBucket(policy, ownText(key), nowMs);
+    ring.entries.set(bucket.key, bucket);
     this.#size++;
     return bucket;
   }
@@ -57,11 +56,11 @@ export class BucketBook {
     const found: LeasedBucket[] = [];
     for (const ring of this.#byName.values()) {
       for (let i = Math.min(count, ring.entries.size); i > 0; i--) {
-        const [key, bucket] = ring.next() ?? [];
-        if (key === undefined || bucket === undefined) break;
+        const bucket = ring.next();
+        if (bucket === undefined) break;
         const { ttlMs } = bucket.policy.lease as LeaseTerms;
         if (bucket.isWaiting || bucket.leases.isOver(nowMs)) found.push(bucket);
-        else if (bucket.isIdle && nowMs - bucket.usedAtMs > ttlMs) this.#delete(ring, key);
+        else if (bucket.isIdle && nowMs - bucket.usedAtMs > ttlMs) this.#delete(ring, bucket);
       }
     }
     return found;
@@ -86,17 +85,17 @@ export class BucketBook {
     const rings = [...this.#byName.values()];
     const ring = rings.reduce((a, b) => (b.entries.size > a.entries.size ? b : a));
     for (let i = Math.min(SAMPLE, ring.entries.size); i > 0; i--) {
-      const [key, bucket] = ring.next() ?? [];
-      if (key === undefined || bucket === undefined) break;
+      const bucket = ring.next();
+      if (bucket === undefined) break;
       if (bucket.isIdle) {
-        this.#delete(ring, key);
+        this.#delete(ring, bucket);
         return true;
       }
     }
     return false;
   }
 
-  #delete(ring: Ring<LeasedBucket>, key: string): void {
+  #delete(ring: Ring<LeasedBucket>, { key }: LeasedBucket): void {
     ring.entries.delete(key);
     this.#size--;
   }

@@ -55,6 +55,11 @@ export function denialOf(
   };
 }
 
+/** True where the store had no room for the cost; a shadow policy allows the call all the same. */
+export function isDenial({ allowed, wouldDeny }: Decision): boolean {
+  return !allowed || wouldDeny;
+}
+
 /** True where `denial` says that `cost` permits do not fit at `nowMs`, and when they will. */
 export function denies(denial: Denial, policy: Policy, cost: number, nowMs: number): boolean {
   if (nowMs >= denial.untilMs || !isOf(denial, policy)) return false;

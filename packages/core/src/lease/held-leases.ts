@@ -175,16 +175,7 @@ export class HeldLeases {
 
   #takeFromAll(cost: number, nowMs: number): boolean {
     if (cost > this.left(nowMs)) return false;
-    let rest = cost;
-    for (const lease of this.#leases) {
-      if (nowMs >= lease.deadlineMs) continue;
-      const permits = Math.min(rest, lease.left);
-      lease.left -= permits;
-      lease.untold += permits;
-      rest -= permits;
-      this.#first = lease;
-      if (rest === 0) break;
-    }
+    this.conclude(this.putAside(cost, nowMs), true);
     return true;
   }
 }

@@ -4,7 +4,7 @@ import type { LeaseTerms } from '../policy/lease-terms.js';
 import { type Policy, samePolicy } from '../policy/policy.js';
 import type { Claim, Grant, LeaseReport } from '../store/store.js';
 import { Demand } from './demand.js';
-import { type Denial, denialOf, denies, denyAgain } from './denial.js';
+import { type Denial, denialOf, denies, denyAgain, isDenial } from './denial.js';
 import { HeldLeases } from './held-leases.js';
 
 /** Most calls whose decisions one claim asks for; more wait for the next. */
@@ -136,8 +136,8 @@ export class LeasedBucket {
 
   /** True where the store should be asked: for calls that wait, or in advance. */
   wantsToAsk(nowMs: number): boolean {
-    if (this.#askingSinceMs !== undefined && this.#awaitsAnswer(nowMs)) return false;
-    if (this.#waiters.length > 0) return true;
+    if (this.#awaitsAnswer(nowMs)) return false;
+    if (this.isWaiting) return true;
     return (
       nowMs >= this.#askAfterMs &&
       this.leases.isBelow(this.#askBelow) &&
@@ -151,20 +151,19 @@ export class LeasedBucket {
    */
   ask(nowMs: number, ahead = true): Ask | undefined {
     if (this.#awaitsAnswer(nowMs)) return undefined;
-    const lease = this.policy.lease as LeaseTerms;
     const own = this.leases.isEmpty ? this.policy : this.#leasedUnder;
     const policy = this.#waiters[0]?.policy ?? own;
-    const given = this.#leaseUnder(policy);
+    const reports = this.#leaseUnder(policy);
     this.#demand.update(nowMs);
     this.#askBelow = this.#demand.permitsPerMs * ROUND_TRIPS_AHEAD * this.#roundTripMs;
     const waiters = this.#nextWaiters();
     // What is held was not enough for one that waits: with it the bucket may have enough.
-    if (waiters.length > 0) given.push(...this.leases.reportAll());
+    if (waiters.length > 0) reports.push(...this.leases.reportAll());
     // With calls that wait the store is asked anyway.
     const mayAsk = ahead && (waiters.length > 0 || nowMs >= this.#askAfterMs);
-    const extra = mayAsk ? this.#extra(lease, nowMs) : 0;
-    if (waiters.length === 0 && extra === 0 && given.length === 0) return undefined;
-    const reports = [...given, ...this.leases.report(nowMs)];
+    const extra = mayAsk ? this.#extra(policy.lease as LeaseTerms, nowMs) : 0;
+    if (waiters.length === 0 && extra === 0 && reports.length === 0) return undefined;
+    reports.push(...this.leases.report(nowMs));
     const costs = waiters.map(({ cost }) => cost);
     this.#askingSinceMs = nowMs;
     return { claim: { policy, reports, costs, extra }, waiters, sentAtMs: nowMs };
@@ -213,8 +212,9 @@ export class LeasedBucket {
 
   /** An answer that has not come in a lease's time does not come any more. */
   #awaitsAnswer(nowMs: number): boolean {
+    if (this.#askingSinceMs === undefined) return false;
     const { ttlMs } = this.policy.lease as LeaseTerms;
-    return this.#askingSinceMs !== undefined && nowMs - this.#askingSinceMs < ttlMs;
+    return nowMs - this.#askingSinceMs < ttlMs;
   }
 
   /** The answer to a claim. Undefined: it was heard before, and is lost. */
@@ -243,8 +243,7 @@ export class LeasedBucket {
     nowMs: number,
   ): void {
     resolve(decision);
-    const denied = !decision.allowed || decision.wouldDeny;
-    if (denied) this.remember(policy, cost, decision, sentAtMs, nowMs);
+    if (isDenial(decision)) this.remember(policy, cost, decision, sentAtMs, nowMs);
   }
 
   /** What was asked at `sentAtMs` is answered. */

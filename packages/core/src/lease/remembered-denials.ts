@@ -27,7 +27,7 @@ export class RememberedDenials {
 
   /** Says again what is remembered. The clock is read only where there is something. */
   find(policy: Policy, key: string, cost: number, clock: Clock): Decision | undefined {
-    const denial = this.#lookUp(this.#young, policy, key) ?? this.#lookUp(this.#old, policy, key);
+    const denial = this.#lookUp(policy, key);
     if (denial === undefined) return undefined;
     const nowMs = clock.nowMs();
     if (!denies(denial, policy, cost, nowMs)) return undefined;
@@ -50,15 +50,20 @@ export class RememberedDenials {
   }
 
   forget(policy: Policy, key: string): void {
-    if (this.#young.size === 0 && this.#old.size === 0) return;
+    if (this.#isEmpty) return;
     const bound = boundPartitionKey(key);
     if (this.#young.get(policy.name)?.delete(bound)) this.#size--;
     this.#old.get(policy.name)?.delete(bound);
   }
 
-  #lookUp(generation: Generation, { name }: Policy, key: string): Denial | undefined {
-    // Most calls find none at all: those cost no more than this.
-    if (generation.size === 0) return undefined;
-    return generation.get(name)?.get(boundPartitionKey(key));
+  /** Most calls find none at all: those cost no more than this. */
+  get #isEmpty(): boolean {
+    return this.#young.size === 0 && this.#old.size === 0;
+  }
+
+  #lookUp({ name }: Policy, key: string): Denial | undefined {
+    if (this.#isEmpty) return undefined;
+    const bound = boundPartitionKey(key);
+    return this.#young.get(name)?.get(bound) ?? this.#old.get(name)?.get(bound);
   }
 }

@@ -5,39 +5,17 @@ import type { Policy, PolicyOptions } from '../../src/policy/policy.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import type { Charge, Claim, Grant } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
-import { AnsweredStore, doesNotFit, fits, grantOf, together } from '../support/answered-store.js';
+import { BIG, open, openWarm, SMALL } from '../support/answered-replica.js';
+import { doesNotFit, fits, grantOf, together } from '../support/answered-store.js';
 import { everyTurn } from '../support/virtual-time.js';
 import { AsyncDelegate } from '../testing/delegate.js';
-
-/** At most 5 permits are leased, for a second; a permit comes back each 100 ms. */
-const SMALL = { limit: 10, window: '1s', lease: true } as const;
-
-const BIG = { limit: 1000, window: '1s', lease: true } as const;
-
-function open(policies: Record<string, PolicyOptions>) {
-  const store = new AnsweredStore();
-  const clock = new ManualClock();
-  return { store, clock, limiter: createLimiter({ policies, store, clock }) };
-}
-
-/** A replica that has leased 5 permits of `SMALL` for the key 'k'. */
-async function openWarm(policies: Record<string, PolicyOptions> = { p: SMALL }) {
-  const replica = open(policies);
-  together(replica.limiter, 10);
-  const claim = await replica.store.claimed();
-  await claim.answer(grantOf(claim.asked));
-  return replica;
-}
 
 /** A store that is near, and notes what was claimed. */
 class Noting extends AsyncDelegate {
   readonly claims: Claim[] = [];
-  /** Until then claims are on their way. */
-  delayed: Promise<void> | undefined;
 
   override async claim(claim: Claim): Promise<Grant | undefined> {
     this.claims.push(claim);
-    await this.delayed;
     return super.claim(claim);
   }
 }

@@ -1,15 +1,6 @@
-import { createHook } from 'node:async_hooks';
 import { expect, it } from 'vitest';
 import { createLimiter } from '../../src/limiter/limiter.js';
-
-/** The kinds of async resource that come into being while `run` runs. */
-function asyncResourcesOf(run: () => void): string[] {
-  const kinds: string[] = [];
-  const hook = createHook({ init: (_id, kind) => kinds.push(kind) }).enable();
-  run();
-  hook.disable();
-  return kinds;
-}
+import { asyncResourcesOf } from '../support/async-resources.js';
 
 it('the probe sees promises and timers', () => {
   const kinds = asyncResourcesOf(() => {

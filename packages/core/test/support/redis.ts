@@ -1,5 +1,6 @@
 import { type RedisServer, randomPrefix, sharedRedis, startRedis } from '@rl/testkit';
 import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type RedisStore, redisStore } from '../../src/store/redis/redis-store.js';
 
 /** A client of the server all tests share, and a prefix that nobody else uses. */
@@ -37,6 +38,30 @@ export async function openOwn(): Promise<{
     await server.close();
   };
   return { client, server, store, close };
+}
+
+/** For the tests of a file: a server of their own, empty and with its counts at 0 before each. */
+export function useOwn(): Pick<Awaited<ReturnType<typeof openOwn>>, 'client' | 'server' | 'store'> {
+  let own: Awaited<ReturnType<typeof openOwn>>;
+  beforeAll(async () => {
+    own = await openOwn();
+  });
+  afterAll(() => own.close());
+  beforeEach(async () => {
+    await own.client.flushall();
+    await own.client.config('RESETSTAT');
+  });
+  return {
+    get client() {
+      return own.client;
+    },
+    get server() {
+      return own.server;
+    },
+    get store() {
+      return own.store;
+    },
+  };
 }
 
 /** How often the server ran each command since `CONFIG RESETSTAT`. */

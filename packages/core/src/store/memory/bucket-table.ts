@@ -92,7 +92,7 @@ export class BucketTable {
   sweep(nowMs: number, count: number): void {
     for (const ring of [this.#fresh, this.#spent]) {
       for (let i = Math.min(count, ring.entries.size); i > 0; i--) {
-        const bucket = ring.next()?.[1];
+        const bucket = ring.next();
         if (bucket !== undefined && isIdle(bucket, nowMs)) ring.entries.delete(bucket.key);
       }
     }
@@ -106,7 +106,7 @@ export class BucketTable {
     const ring = this.#fresh.entries.size > 0 ? this.#fresh : this.#spent;
     let soonest: Bucket | undefined;
     for (let i = Math.min(SAMPLE, ring.entries.size); i > 0; i--) {
-      const bucket = ring.next()?.[1];
+      const bucket = ring.next();
       if (bucket === undefined) break;
       if (soonest === undefined || bucket.idleAtMs < soonest.idleAtMs) soonest = bucket;
       if (isIdle(bucket, nowMs)) break;

@@ -2,6 +2,7 @@ import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, closed, notLeased, storeFailed } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Clock } from '../../time/clock.js';
+import { putBack } from '../put-back.js';
 import type { Charge, Claim, Grant, Store } from '../store.js';
 import type { Batch } from './batch.js';
 import { bucketKey, checkPrefix } from './bucket-key.js';
@@ -141,7 +142,9 @@ export class RedisStore implements Store {
   async #consumeInTurn(groups: readonly Charge[][]): Promise<Map<Charge, Decision>> {
     const decisions = new Map<Charge, Decision>();
     const charged: Charge[] = [];
-    const putBack = () => charged.map((charge) => this.#putBack(charge, decisions));
+    const refund = ({ policy, key, cost }: Charge, takenAtMs: number) =>
+      this.#askOne('refund', policy, key, cost, takenAtMs);
+    const putAllBack = () => charged.map((charge) => putBack(charge, decisions, refund));
     let denied = false;
     try {
       for (const group of groups) {
@@ -153,19 +156,11 @@ export class RedisStore implements Store {
         else if (!denied) charged.push(...group);
       }
     } catch (error) {
-      await Promise.allSettled(putBack());
+      await Promise.allSettled(putAllBack());
       throw error;
     }
-    if (denied) await Promise.all(putBack());
+    if (denied) await Promise.all(putAllBack());
     return decisions;
-  }
-
-  async #putBack(charge: Charge, decisions: Map<Charge, Decision>): Promise<void> {
-    const { policy, key, cost } = charge;
-    const taken = decisions.get(charge) as Decision;
-    if (taken.wouldDeny || cost === 0) return;
-    const back = this.#askOne('refund', policy, key, cost, taken.decidedAtMs);
-    decisions.set(charge, await back);
   }
 
   async #askOne(

@@ -1,6 +1,6 @@
 import { startFaultProxy } from '@rl/testkit';
 import { Redis, type RedisOptions } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/limiter/limiter.js';
 import { parsePolicy } from '../../../src/policy/policy.js';
 import { type RedisStore, redisStore } from '../../../src/store/redis/redis-store.js';
@@ -9,7 +9,7 @@ import { frozenRedisStore } from '../../../src/testing/frozen-redis-store.js';
 import { ManualClock } from '../../../src/testing/manual-clock.js';
 import { readLeased } from '../../support/leased-value.js';
 import { recorded } from '../../support/recorded.js';
-import { commandCalls, openOwn } from '../../support/redis.js';
+import { commandCalls, useOwn } from '../../support/redis.js';
 
 const HOUR = '1h';
 const LEASED = parsePolicy('quota', { limit: 100, window: HOUR, lease: { ttl: '1m' } }, '');
@@ -17,15 +17,7 @@ const PLAIN = parsePolicy('quota', { limit: 100, window: HOUR }, '');
 const OTHER = parsePolicy('other', { limit: 100, window: HOUR }, '');
 const KEY = 'rl:{k}:quota:tb1';
 
-let own: Awaited<ReturnType<typeof openOwn>>;
-beforeAll(async () => {
-  own = await openOwn();
-});
-afterAll(() => own.close());
-beforeEach(async () => {
-  await own.client.flushall();
-  await own.client.config('RESETSTAT');
-});
+const own = useOwn();
 
 let turn = 0;
 function claimOf(ask: Partial<Claim> = {}): Claim {

@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ALGORITHMS, parsePolicy } from '../../../src/policy/policy.js';
 import type { RedisClient } from '../../../src/store/redis/client.js';
 import { redisStore } from '../../../src/store/redis/redis-store.js';
 import { checks, plainChecks } from '../../../src/store/redis/scripts.generated.js';
-import { commandCalls, openOwn } from '../../support/redis.js';
+import { commandCalls, useOwn } from '../../support/redis.js';
 
 const FIVE = parsePolicy('five', { limit: 5, window: '1h' }, '');
-let own: Awaited<ReturnType<typeof openOwn>>;
-beforeAll(async () => {
-  own = await openOwn();
-});
-afterAll(() => own.close());
-beforeEach(async () => {
-  await own.client.flushall();
-  await own.client.config('RESETSTAT');
-});
+const own = useOwn();
 
 describe('script identity', () => {
   it.each([

@@ -43,6 +43,23 @@ for i = 1, #KEYS do
   policy_of[i], views[i] = p, p.rule.read(KEYS[i], p)
 end
 
+-- Tells whether a cost fits, and takes it where it does and all of its call are allowed.
+local function conclude(i, cost, charges, allowed)
+  local p, v = policy_of[i], views[i]
+  local fits = p.rule.fits(p, v, cost)
+  if charges and cost > 0 then
+    if fits and allowed then
+      p.rule.charge(p, v, cost)
+      dirty[i] = true
+    elseif v.stepped_back then
+      p.rule.restart(p, v)
+      dirty[i] = true
+    end
+  end
+  tell(fits and 1 or 0)
+  p.rule.facts(p, v, cost)
+end
+
 local function check(charges)
   local first, count = at, take()
   local allowed = true
@@ -55,19 +72,7 @@ local function check(charges)
   for _ = 1, count do
     local i, cost = take(), take()
     take()
-    local p, v = policy_of[i], views[i]
-    local fits = p.rule.fits(p, v, cost)
-    if charges and cost > 0 then
-      if fits and allowed then
-        p.rule.charge(p, v, cost)
-        dirty[i] = true
-      elseif v.stepped_back then
-        p.rule.restart(p, v)
-        dirty[i] = true
-      end
-    end
-    tell(fits and 1 or 0)
-    p.rule.facts(p, v, cost)
+    conclude(i, cost, charges, allowed)
   end
 end
 
@@ -89,17 +94,7 @@ local function claim(i, holder, turn, reports, costs, extra)
     dirty[i] = true
   end
   for c = 1, #costs do
-    local cost = costs[c]
-    local fits = rule.fits(p, v, cost)
-    if cost > 0 and fits then
-      rule.charge(p, v, cost)
-      dirty[i] = true
-    elseif cost > 0 and v.stepped_back then
-      rule.restart(p, v)
-      dirty[i] = true
-    end
-    tell(fits and 1 or 0)
-    rule.facts(p, v, cost)
+    conclude(i, costs[c], true, true)
   end
   local permits, epoch, life = rule.grant(p, v, extra)
   if permits > 0 then dirty[i] = true end

@@ -1,0 +1,121 @@
+import { randomInt } from 'node:crypto';
+import type { Claim, Grant, Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import type { Ask, LeasedBucket } from './leased-bucket.js';
+
+/**
+ * Asks the store what leased buckets want to know. All that one turn of the event loop wants to ask
+ * goes out at its end; one question a bucket is under way at a time.
+ */
+export class Asker {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #onFlush: (nowMs: number) => void;
+  /** Differs between all that hold leases of a bucket. */
+  readonly #holder = randomInt(2 ** 48 - 1);
+  #turn = 0;
+  /** Those that want to ask at the end of this turn. */
+  #listed: LeasedBucket[] = [];
+  readonly #inFlight = new Set<Promise<void>>();
+  #closed = false;
+
+  /** @param onFlush called when a turn's questions have gone out */
+  constructor(store: Store, clock: Clock, onFlush: (nowMs: number) => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#onFlush = onFlush;
+  }
+
+  /** Has a bucket ask at the end of this turn. */
+  list(bucket: LeasedBucket): void {
+    if (bucket.listed) return;
+    bucket.listed = true;
+    if (this.#listed.push(bucket) === 1) setImmediate(() => this.#flush());
+  }
+
+  /** Tells the store what was spent, ahead of what is asked next in this turn. */
+  tell(bucket: LeasedBucket, nowMs: number): void {
+    const { policy } = bucket;
+    const reports = bucket.leases.report(nowMs);
+    if (reports.length === 0) return;
+    // Where it is not heard, the store writes off what it was to be told of.
+    this.#askFor(bucket, { policy, reports, costs: [], extra: 0 }).catch(() => undefined);
+  }
+
+  /** Returns what is over. @param all also what could be spent yet */
+  giveBack(bucket: LeasedBucket, all: boolean, nowMs: number): void {
+    this.#send(bucket, bucket.giveBack(all, nowMs));
+  }
+
+  /**
+   * Asks what is listed, returns what `buckets` hold, and resolves when all is answered. Calls that
+   * wait are answered first.
+   */
+  async close(buckets: Iterable<LeasedBucket>): Promise<void> {
+    this.#closed = true;
+    this.#flush();
+    const nowMs = this.#clock.nowMs();
+    for (const bucket of buckets) this.giveBack(bucket, true, nowMs);
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  #flush(): void {
+    const nowMs = this.#clock.nowMs();
+    const listed = this.#listed;
+    this.#listed = [];
+    for (const bucket of listed) {
+      bucket.listed = false;
+      this.#send(bucket, bucket.ask(nowMs));
+    }
+    this.#onFlush(nowMs);
+  }
+
+  /** @param ask undefined: there is nothing to ask */
+  #send(bucket: LeasedBucket, ask: Ask | undefined): void {
+    if (ask === undefined) return;
+    const { reports, extra } = ask.claim;
+    // Nothing to claim or to tell: what the store does for calls that are not leased is enough.
+    const plain = reports.length === 0 && extra === 0;
+    const work = plain ? this.#askEach(bucket, ask) : this.#claim(bucket, ask);
+    this.#inFlight.add(work);
+    void work.finally(() => {
+      this.#inFlight.delete(work);
+      if (this.#closed) this.#finish(bucket);
+      else if (bucket.isWaiting) this.list(bucket);
+    });
+  }
+
+  /** After `close`: calls that were made before it are answered, then what is left is returned. */
+  #finish(bucket: LeasedBucket): void {
+    const nowMs = this.#clock.nowMs();
+    this.#send(bucket, bucket.isWaiting ? bucket.ask(nowMs, false) : bucket.giveBack(true, nowMs));
+  }
+
+  async #claim(bucket: LeasedBucket, ask: Ask): Promise<void> {
+    try {
+      const grant = await this.#askFor(bucket, ask.claim);
+      bucket.answer(ask, grant, this.#clock.nowMs());
+    } catch (error) {
+      bucket.failed(ask, error, this.#clock.nowMs());
+    }
+  }
+
+  async #askFor({ key }: LeasedBucket, claim: Ask['claim']): Promise<Grant | undefined> {
+    const numbered: Claim = { ...claim, key, holder: this.#holder, turn: ++this.#turn };
+    return this.#store.claim(numbered);
+  }
+
+  async #askEach(bucket: LeasedBucket, { waiters, sentAtMs }: Ask): Promise<void> {
+    const asked = waiters.map(async (waiter) => {
+      const { policy, cost, reject } = waiter;
+      try {
+        const decision = await this.#store.consume(policy, bucket.key, cost);
+        bucket.decided(waiter, decision, sentAtMs, this.#clock.nowMs());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    await Promise.all(asked);
+    bucket.answered(sentAtMs);
+  }
+}
