@@ -35,11 +35,9 @@ export class Asker {
 
   /** Tells the store what was spent, ahead of what is asked next in this turn. */
   tell(bucket: LeasedBucket, nowMs: number): void {
-    const { policy } = bucket;
-    const reports = bucket.leases.report(nowMs);
-    if (reports.length === 0) return;
+    const claim = bucket.tell(nowMs);
     // Where it is not heard, the store writes off what it was to be told of.
-    this.#askFor(bucket, { policy, reports, costs: [], extra: 0 }).catch(() => undefined);
+    if (claim !== undefined) this.#askFor(bucket, claim).catch(() => undefined);
   }
 
   /** Returns what is over. @param all also what could be spent yet */

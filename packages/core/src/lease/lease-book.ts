@@ -145,7 +145,7 @@ export class LeaseBook {
   ): Promise<Decision> {
     const nowMs = this.#clock.nowMs();
     const bucket = this.#find(policy, key);
-    if (permits > 0 && bucket?.leases.unspend(permits, takenAtMs, nowMs)) {
+    if (permits > 0 && bucket?.unspend(policy, permits, takenAtMs, nowMs)) {
       return bucket.allow(policy, nowMs);
     }
     if (bucket !== undefined) this.#asker.tell(bucket, nowMs);

@@ -184,6 +184,21 @@ export class LeasedBucket {
     return { claim, waiters: [], sentAtMs: nowMs };
   }
 
+  /** A claim of nothing that tells what was spent; undefined where there is nothing to tell. */
+  tell(nowMs: number): Ask['claim'] | undefined {
+    const reports = this.leases.report(nowMs);
+    if (reports.length === 0) return undefined;
+    return { policy: this.#leasedUnder, reports, costs: [], extra: 0 };
+  }
+
+  /**
+   * Takes back that permits were spent of what is held under these values.
+   * @returns false, having done nothing, where that cannot be: see `HeldLeases.unspend`
+   */
+  unspend(policy: Policy, permits: number, takenAtMs: number | undefined, nowMs: number): boolean {
+    return this.#isLeasedUnder(policy) && this.leases.unspend(permits, takenAtMs, nowMs);
+  }
+
   /** How many permits to ask for in advance. */
   #extra({ horizonMs, share }: LeaseTerms, nowMs: number): number {
     // A lease that could not serve one ordinary call would only lie in its way.

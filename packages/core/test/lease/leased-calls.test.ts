@@ -158,6 +158,31 @@ describe('a call with values of its own', () => {
     expect(limiter.tryConsume({ p: 'k' }, tier)).toMatchObject({ allowed: false });
   });
 
+  it('of another algorithm is refunded to its own bucket, and tells it nothing of another', async () => {
+    const { limiter, store } = await warm({ p: policy });
+    const tier = { policies: { p: { algorithm: 'fixed-window', limit: 3 } as const } };
+    const decision = await limiter.consume({ p: 'k' }, { ...tier, cost: 2 });
+    expect(decision).toMatchObject({ allowed: true, remaining: 1 });
+    await limiter.refund({ p: 'k' }, { ...tier, cost: 2, decision });
+    expect(await limiter.peek({ p: 'k' }, tier)).toMatchObject({ remaining: 3 });
+    for (const claim of store.claims) {
+      if (claim.policy.algorithm === 'fixed-window') expect(claim.reports).toEqual([]);
+    }
+  });
+
+  it('is not refunded into a lease of other values', async () => {
+    const { limiter, store } = await warm({ p: policy });
+    const refund = vi.spyOn(store, 'refund');
+    const tier = { policies: { p: { algorithm: 'fixed-window', limit: 3 } as const } };
+    const before = store.claims.length;
+    // Of this turn, so that it waits while the refund goes out.
+    void limiter.consume({ p: 'k' }, tier);
+    await limiter.refund({ p: 'k' }, tier);
+    expect(refund).toHaveBeenCalledOnce();
+    const telling = store.claims.slice(before).filter(({ reports }) => reports.length > 0);
+    expect(telling.map(({ policy: { algorithm } }) => algorithm)).toEqual(['token-bucket']);
+  });
+
   it('gives back what was leased under the values before', async () => {
     const { limiter, store } = await warm({ p: policy });
     await limiter.consume({ p: 'k' }, { policies: { p: { limit: 2000 } } });
