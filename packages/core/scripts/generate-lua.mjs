@@ -25,6 +25,7 @@ const SCRIPTS = [
     name: 'checks',
     parts: ['clock', 'checks-head', ...RULES.map((name) => `rules/${name}`), 'checks'],
   },
+  { name: 'heartbeat', parts: ['clock', 'heartbeat'] },
 ];
 const TARGETS = [
   { file: 'store/redis/scripts.generated.ts', before: [], type: './script.js' },

@@ -11,6 +11,22 @@ export type ErrorCode =
   | 'RL_CLOSED'
   | 'RL_STORE_FAILED';
 
+/** Why a store could not answer, as far as it or its client said. */
+export type StoreFault =
+  /** No answer came by the deadline. */
+  | 'timeout'
+  /** There is no connection: refused, reset, ended, or the client is still trying. */
+  | 'connection'
+  /** The server is there and cannot serve for now: it loads, is busy, or its cluster is down. */
+  | 'unavailable'
+  /** It takes no writes: it is a Redis replica, or cannot persist. */
+  | 'read-only'
+  /** It has no memory left for writes. */
+  | 'memory'
+  /** Its user may not do what is needed, or did not log in. */
+  | 'permission'
+  | 'other';
+
 /** What our errors have in common, whichever built-in class they extend. */
 export interface RateLimitError extends Error {
   readonly code: ErrorCode;
@@ -18,6 +34,8 @@ export interface RateLimitError extends Error {
   readonly retryable: boolean;
   /** The option or argument at fault, as the caller wrote it: `policies.tenant.limit`. */
   readonly field?: string;
+  /** With `RL_STORE_FAILED`: what kind of trouble it is. */
+  readonly fault?: StoreFault;
 }
 
 /** Registered symbol, so that an error made by the ESM build is known to the CJS build. */
@@ -96,9 +114,23 @@ export function closed(what: 'limiter' | 'store'): RateLimitError {
   return mark(new Error(`the ${what} is closed`), 'RL_CLOSED');
 }
 
-/** The store could not answer: nothing is known about the decision, and trying again may help. */
-export function storeFailed(what: string, cause: unknown): RateLimitError {
-  const why = cause instanceof Error ? cause.message : show(cause);
-  const error = new Error(`the store could not ${what}: ${why}`, { cause });
-  return mark(error, 'RL_STORE_FAILED', undefined, true);
+/**
+ * The store could not answer: nothing is known about the decision, and trying again may help.
+ * @param what it was to do: a verb, as in "the store could not decide"
+ * @param hint what the message says behind the cause's own
+ */
+export function storeFailed(
+  what: string,
+  cause: unknown,
+  fault: StoreFault = 'other',
+  hint = '',
+): RateLimitError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const error = new Error(`the store could not ${what}: ${why}${hint}`, { cause });
+  return Object.assign(mark(error, 'RL_STORE_FAILED', undefined, true), { fault });
+}
+
+/** True where a store could not answer, which says nothing of what was asked. */
+export function isStoreFailure(value: unknown): value is RateLimitError {
+  return isRateLimitError(value) && value.code === 'RL_STORE_FAILED';
 }

@@ -116,6 +116,12 @@ export interface Store {
   reset(policy: Policy, key: string): Promise<void>;
 
   /**
+   * Says that this replica is there, and resolves to how many have said so lately: at least 1.
+   * Where it is left out, a limiter is told the number of replicas or divides by 1.
+   */
+  heartbeat?(): Promise<number>;
+
+  /**
    * Lets go of timers and memory. Idempotent. Checks made before it are still answered; later ones
    * reject with `RL_CLOSED`, and those that answer at once throw it.
    */

@@ -1,13 +1,7 @@
-import { AsyncResource } from 'node:async_hooks';
+import { repeat } from '../time/background.js';
 
 /** How much of a round is done before others get their turn. */
 const CHUNK = 2000;
-
-/**
- * A timer keeps the async context it was made in reachable. Made in here, that is the context in
- * which this module was loaded, never the one of the request that happens to make a store.
- */
-const outsideRequests = new AsyncResource('RL_SWEEPER');
 
 /** Something that can be swept a piece at a time. */
 export interface Sweepable {
@@ -39,13 +33,9 @@ export function startSweeper(target: Sweepable, everyMs: number): () => void {
     setImmediate(sweepOn, left - CHUNK);
   };
 
-  const begin = (): void => {
-    const swept = held.deref();
-    if (swept === undefined) clearInterval(timer);
-    if (swept === undefined || sweeping || swept.size === 0) return;
+  return repeat(target, everyMs, ({ size }) => {
+    if (sweeping || size === 0) return;
     sweeping = true;
-    sweepOn(swept.size);
-  };
-  const timer = outsideRequests.runInAsyncScope(() => setInterval(begin, everyMs).unref());
-  return () => clearInterval(timer);
+    sweepOn(size);
+  });
 }

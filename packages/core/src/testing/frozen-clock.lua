@@ -26,10 +26,12 @@ local function run(call, command, ...)
       drop_expired(args[i])
     end
     return call('MGET', ...)
-  elseif command == 'GET' or command == 'STRLEN' then
+  elseif command == 'GET' or command == 'STRLEN' or command == 'ZREMRANGEBYSCORE' then
     drop_expired(args[1])
     return call(command, ...)
   elseif command == 'GETRANGE' or command == 'SETRANGE' or command == 'APPEND' then
+    return call(command, ...)
+  elseif command == 'ZRANGEBYSCORE' or command == 'ZADD' or command == 'ZREM' or command == 'ZCARD' then
     return call(command, ...)
   elseif command == 'SET' then
     assert(args[3] == 'PX' and #args == 4, 'every SET has an expiry in ms')

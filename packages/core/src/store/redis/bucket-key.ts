@@ -15,14 +15,14 @@ const LAYOUT = {
 } as const;
 
 /** Short, and without what would move the hash tag. */
-const PREFIX = /^[A-Za-z0-9_.:-]{1,64}$/;
+const NAME = /^[A-Za-z0-9_.:-]{1,64}$/;
 
-/** @throws TypeError or RangeError where it cannot begin a bucket key */
-export function checkPrefix(prefix: unknown): string {
+/** @throws TypeError or RangeError, naming the field, where it cannot begin a bucket key */
+export function checkName(field: string, name: unknown): string {
   const expected = '1 to 64 letters, digits, "_", ".", ":" or "-"';
-  if (typeof prefix !== 'string') throw invalidType('prefix', expected, prefix);
-  if (!PREFIX.test(prefix)) throw invalidValue('prefix', expected, prefix);
-  return prefix;
+  if (typeof name !== 'string') throw invalidType(field, expected, name);
+  if (!NAME.test(name)) throw invalidValue(field, expected, name);
+  return name;
 }
 
 /**

@@ -7,8 +7,15 @@ import { invalidType } from '../../errors.js';
 export interface RedisClient {
   /** True for a client of a Redis Cluster, where the keys of one call must share a slot. */
   readonly isCluster?: boolean;
+  /**
+   * What ioredis says of its connection: `ready`, `reconnecting`, `end` and others. A client without
+   * one is always handed what is asked.
+   */
+  readonly status?: string;
   evalsha(sha1: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  /** With true: closes the connection and makes a new one. */
+  disconnect?(reconnect?: boolean): void;
 }
 
 /** @throws TypeError where `client` is not such a client */

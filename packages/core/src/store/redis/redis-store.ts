@@ -1,16 +1,28 @@
 import type { Decision } from '../../decision/decision.js';
-import { checkOptionNames, closed, notLeased, storeFailed } from '../../errors.js';
+import {
+  checkOptionNames,
+  closed,
+  notLeased,
+  type RateLimitError,
+  storeFailed,
+} from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Clock } from '../../time/clock.js';
 import { putBack } from '../put-back.js';
 import type { Charge, Claim, Grant, Store } from '../store.js';
 import type { Batch } from './batch.js';
-import { bucketKey, checkPrefix } from './bucket-key.js';
+import { bucketKey, checkName } from './bucket-key.js';
 import { type Check, ChecksBatch, type Question } from './checks-batch.js';
 import { checkClient, type RedisClient } from './client.js';
+import { ClientGate } from './client-gate.js';
+import { Heartbeat, replicasKey } from './heartbeat.js';
+import { InFlight } from './in-flight.js';
+import { permissionHint } from './permissions.js';
 import { PlainBatch, type PlainCheck } from './plain-batch.js';
+import { ownReplicaId } from './replica-id.js';
 import { ScriptRunner, type Scripts } from './script.js';
-import { checks, plainChecks } from './scripts.generated.js';
+import { checks, heartbeat, plainChecks } from './scripts.generated.js';
+import { faultOf } from './store-fault.js';
 
 export interface RedisStoreOptions {
   /**
@@ -18,6 +30,12 @@ export interface RedisStoreOptions {
    * Apps with different prefixes share a server without sharing quotas.
    */
   prefix?: string;
+  /**
+   * What this replica calls itself where replicas are counted: no other may have the same, and a
+   * store of the same replica must. 1 to 64 letters, digits, `_`, `.`, `:` or `-`. Default: a random
+   * one for this process, or thread, whatever the number of its stores.
+   */
+  replicaId?: string;
 }
 
 /** What tests put in place of the server's clock. */
@@ -28,7 +46,13 @@ export interface ScriptSource {
   readonly clock?: Clock;
 }
 
-const SERVER_CLOCK: ScriptSource = { scripts: { plainChecks, checks }, extraArgs: () => [] };
+/** How long `close` waits for a server that does not answer. */
+const CLOSE_TIMEOUT_MS = 1000;
+
+const SERVER_CLOCK: ScriptSource = {
+  scripts: { plainChecks, checks, heartbeat },
+  extraArgs: () => [],
+};
 
 /**
  * Buckets in Redis: one quota for all replicas, decided by the server's clock.
@@ -43,10 +67,16 @@ export class RedisStore implements Store {
   readonly #source: ScriptSource;
   /** By partition key on a Cluster, else a single one under the empty text. */
   #batches = new Map<string, PlainBatch | ChecksBatch>();
+  readonly #gate: ClientGate;
   readonly #runner: ScriptRunner;
-  readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #inFlight = new InFlight();
+  /** Those that wait for their reply. */
+  readonly #sent = new Set<Batch>();
+  readonly #heartbeat: Heartbeat;
   #scheduled = false;
   #closed = false;
+  /** True where the store was closed and its server did not answer. */
+  #gaveUp = false;
 
   constructor(
     client: RedisClient,
@@ -54,11 +84,14 @@ export class RedisStore implements Store {
     source: ScriptSource = SERVER_CLOCK,
   ) {
     checkClient(client);
-    checkOptionNames('', options, ['prefix']);
+    checkOptionNames('', options, ['prefix', 'replicaId']);
     this.#client = client;
-    this.#runner = new ScriptRunner(client);
-    this.#prefix = checkPrefix(options.prefix ?? 'rl');
+    this.#gate = new ClientGate(client);
+    this.#runner = new ScriptRunner(this.#gate);
+    this.#prefix = checkName('prefix', options.prefix ?? 'rl');
     this.#source = source;
+    const replicaId = checkName('replicaId', options.replicaId ?? ownReplicaId());
+    this.#heartbeat = new Heartbeat((id, lifeMs) => this.#sendHeartbeat(id, lifeMs), replicaId);
     this.clock = source.clock;
   }
 
@@ -90,7 +123,7 @@ export class RedisStore implements Store {
       groups.set(group, [...(groups.get(group) ?? []), charge]);
     }
     if (groups.size === 1) return this.#ask('consume', charges);
-    const decisions = await this.#track(this.#consumeInTurn([...groups.values()]));
+    const decisions = await this.#inFlight.track(this.#consumeInTurn([...groups.values()]));
     return charges.map((charge) => decisions.get(charge) as Decision);
   }
 
@@ -122,11 +155,25 @@ export class RedisStore implements Store {
     await this.#askOne('reset', policy, partitionKey, 0);
   }
 
-  /** Sends what waits and resolves when all is answered. The client stays open: it is the app's. */
+  async heartbeat(): Promise<number> {
+    if (this.#closed) throw closed('store');
+    try {
+      return await this.#heartbeat.beat();
+    } catch (error) {
+      throw this.#failure('count the replicas', error);
+    }
+  }
+
+  /**
+   * Sends what waits and resolves when all is answered; what has no answer after 1 s fails then. The
+   * client stays open: it is the app's.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#flush();
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
+    void this.#inFlight.track(this.#heartbeat.leave());
+    this.#gaveUp ||= !(await this.#inFlight.end(CLOSE_TIMEOUT_MS));
+    if (this.#gaveUp) for (const batch of this.#sent) this.#abandon(batch);
   }
 
   /** On a Cluster the keys of one call share a slot: one hash tag is sure to. */
@@ -231,25 +278,37 @@ export class RedisStore implements Store {
   }
 
   #send(batch: Batch): void {
-    void this.#track(this.#run(batch));
+    if (this.#gaveUp) this.#abandon(batch);
+    else void this.#inFlight.track(this.#run(batch));
   }
 
-  /** Keeps `close` waiting for it. */
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#inFlight.add(work);
-    const done = () => this.#inFlight.delete(work);
-    work.then(done, done);
-    return work;
+  #abandon(batch: Batch): void {
+    const why = `no answer within ${CLOSE_TIMEOUT_MS} ms of closing`;
+    batch.fail(storeFailed('decide', why, 'timeout'));
+    this.#sent.delete(batch);
+  }
+
+  #sendHeartbeat(replicaId: string, lifeMs: number): Promise<unknown> {
+    const args = [replicaId, lifeMs, ...this.#source.extraArgs()];
+    return this.#runner.run(this.#source.scripts.heartbeat, [replicasKey(this.#prefix)], args);
   }
 
   async #run(batch: Batch): Promise<void> {
+    this.#sent.add(batch);
     try {
       const { keys, args } = batch.call((policy, key) => bucketKey(this.#prefix, policy, key));
       args.push(...this.#source.extraArgs());
       batch.settle(await this.#runner.run(this.#source.scripts[batch.script], keys, args));
     } catch (error) {
-      batch.fail(storeFailed('decide', error));
+      batch.fail(this.#failure('decide', error));
+    } finally {
+      this.#sent.delete(batch);
     }
+  }
+
+  #failure(what: string, error: unknown): RateLimitError {
+    this.#gate.failed(error);
+    return storeFailed(what, error, faultOf(error), permissionHint(error, this.#prefix));
   }
 }
 

@@ -8,6 +8,7 @@ import type { Claim, Grant, LeaseReport } from '../../../src/store/store.js';
 import { frozenRedisStore } from '../../../src/testing/frozen-redis-store.js';
 import { ManualClock } from '../../../src/testing/manual-clock.js';
 import { readLeased } from '../../support/leased-value.js';
+import { PATIENT } from '../../support/patient.js';
 import { recorded } from '../../support/recorded.js';
 import { commandCalls, useOwn } from '../../support/redis.js';
 
@@ -50,7 +51,12 @@ describe('what goes over the wire', () => {
     // A millisecond and more from the call to the end of its turn.
     let nowMs = 0;
     const clock = { nowMs: () => nowMs++ };
-    const limiter = createLimiter({ policies: { quota }, store: redisStore(spy.client), clock });
+    const limiter = createLimiter({
+      policies: { quota },
+      store: redisStore(spy.client),
+      fallback: PATIENT,
+      clock,
+    });
     await limiter.consume({ quota: 'k' });
     expect(spy.calls).toEqual([
       { script: 'plainChecks', keys: [KEY], args: ['', '100', '3600000', '100', '100', '1000'] },
@@ -76,7 +82,7 @@ describe('what goes over the wire', () => {
   it('a thousand calls from a warm lease are a handful of calls', async () => {
     const quota = { limit: 1_000_000, window: '1s', lease: { ttl: '10s' } };
     const store = redisStore(own.client, { prefix: 'warm' });
-    const limiter = createLimiter({ policies: { quota }, store });
+    const limiter = createLimiter({ policies: { quota }, store, fallback: PATIENT });
     for (let i = 0; i < 50; i++) {
       await Promise.all(Array.from({ length: 200 }, () => limiter.consume({ quota: 'k' })));
     }
@@ -99,6 +105,7 @@ describe('what goes over the wire', () => {
     const limiter = createLimiter({
       policies: { quota: { limit: 1, window: HOUR, lease } },
       store,
+      fallback: PATIENT,
     });
     await limiter.consume({ quota: 'k' });
     await own.client.config('RESETSTAT');

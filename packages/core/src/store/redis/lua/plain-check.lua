@@ -20,4 +20,6 @@ if argv[1] == '' and not KEYS[2] then
     call('PSETEX', key, after, struct.pack('<ddd', missing, now, window))
     return { now, missing }
   end
+  -- A key that holds no text is a full bucket; any other error is had again, to be thrown.
+  if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then call('GET', key) end
 end

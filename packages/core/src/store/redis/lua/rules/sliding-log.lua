@@ -75,14 +75,21 @@ rules[5] = {
   read = function(key, p)
     local v = { key = key, times = {}, totals = {}, from = 0, n = 0, stored = 0, base = 0 }
     local length = pcall('STRLEN', key)
+    -- A key that holds no text is an empty log; any other error is had again, to be thrown.
+    if type(length) == 'table' and not find(length.err, 'WRONGTYPE', 1, true) then call('STRLEN', key) end
     if type(length) ~= 'number' or length < HEAD + ENTRY or (length - HEAD) % ENTRY ~= 0 then
       return v
     end
-    v.n = (length - HEAD) / ENTRY
-    v.stored = v.n
-    v.from, v.base = unpack_state('<dd', call('GETRANGE', key, 0, HEAD - 1))
+    local n = (length - HEAD) / ENTRY
+    local from, base = unpack_state('<dd', call('GETRANGE', key, 0, HEAD - 1))
+    local time, total = entry(v, n - 1)
+    if not (is_amount(from) and from < n and is_amount(base) and is_amount(time) and is_amount(total) and total >= base) then
+      v.times, v.totals = {}, {}
+      return v
+    end
+    v.n, v.stored, v.from, v.base = n, n, from, base
     v.from = bisect(v.from, v.n, function(i) return (entry(v, i)) > now - p.window end)
-    v.stepped_back = now < (entry(v, v.n - 1))
+    v.stepped_back = now < time
     return v
   end,
   fits = function(p, v, cost) return cost == 0 or used(v) + cost <= p.limit end,
