@@ -2,7 +2,7 @@
 
 /** Core's folders, from the ground up: a file imports from its own folder or from one above it. */
 export const CORE_LAYERS = [
-  ['errors.ts'],
+  ['errors.ts', 'warnings.ts'],
   ['time', 'arith'],
   ['policy', 'key', 'decision'],
   ['algorithms'],
@@ -15,7 +15,8 @@ export const CORE_LAYERS = [
 
 /** What each door of core may open, besides types. */
 const CORE_DOORS = {
-  'index.ts': /^(errors\.ts|(policy|key|decision|limiter|time)\/|store\/(store\.ts|memory\/))/,
+  'index.ts':
+    /^(errors\.ts|(policy|key|decision|limiter|fallback|time)\/|store\/(store\.ts|memory\/))/,
   'redis.ts': /^store\/redis\//,
   'http.ts': /^http\//,
   'testing.ts': /^testing\//,
@@ -23,7 +24,7 @@ const CORE_DOORS = {
 
 /** What each package may import besides its own files. Core imports no client and no framework. */
 const PACKAGES = {
-  core: /^node:(crypto|async_hooks)$/,
+  core: /^node:(crypto|async_hooks|dns\/promises)$/,
   express: /^(@rl\/core(\/http)?|express)$/,
   fastify: /^(@rl\/core(\/http)?|fastify|fastify-plugin)$/,
   koa: /^(@rl\/core(\/http)?|koa)$/,

@@ -1,5 +1,13 @@
-export type { Allowed, Decision, Denied, Origin } from './decision/decision.js';
-export { type ErrorCode, isRateLimitError, type RateLimitError } from './errors.js';
+export type { Allowed, Decision, Denied, Origin, WithoutStore } from './decision/decision.js';
+export {
+  type ErrorCode,
+  isRateLimitError,
+  type RateLimitError,
+  type StoreFault,
+} from './errors.js';
+export { type DnsReplicasOptions, dnsReplicas } from './fallback/dns-replicas.js';
+export type { StoreEvent } from './fallback/events.js';
+export type { FallbackOptions, Replicas } from './fallback/options.js';
 export { type AddressKeyOptions, addressKey } from './key/address-key.js';
 export { combineKeys, type KeyPart } from './key/combine-keys.js';
 export { secretKey } from './key/secret-key.js';
@@ -13,8 +21,10 @@ export {
   type PolicyChanges,
   type RefundOptions,
   type SettleOptions,
+  type StoreHealth,
 } from './limiter/limiter.js';
 export type { PolicyChange } from './limiter/policy-book.js';
+export type { FallbackMode } from './policy/fallback-mode.js';
 export type { LeaseOptions, LeaseTerms } from './policy/lease-terms.js';
 export {
   ALGORITHMS,

@@ -29,6 +29,7 @@ export function makeDecision(
     refillAfterMs,
     resetAfterMs,
     origin,
+    fallback: undefined,
     wouldDeny: !fits && policy.shadow,
     decidedAtMs,
     each: undefined,

@@ -1,8 +1,18 @@
+import type { StoreFault } from '../errors.js';
+
 /**
  * Who answered: the shared store; a lease; this replica's own memory, be it a store in memory or a
  * denial by the shared store that still holds; or the fallback.
  */
 export type Origin = 'store' | 'lease' | 'memory' | 'fallback';
+
+/** How a call was decided that the store had no part in. */
+export interface WithoutStore {
+  /** The policy's mode: see `PolicyOptions.fallback`. */
+  readonly mode: 'local' | 'open' | 'closed';
+  /** Why the store was not asked, or did not answer. */
+  readonly fault: StoreFault;
+}
 
 interface DecisionFacts {
   /** Name of the policy that decided. */
@@ -21,6 +31,8 @@ interface DecisionFacts {
   /** Time until the bucket is full if nobody spends; 0 when it is. */
   readonly resetAfterMs: number;
   readonly origin: Origin;
+  /** Where `origin` is `fallback`: how, and why. Undefined otherwise. */
+  readonly fallback: WithoutStore | undefined;
   /** True where a shadow policy would have denied the call, which was not charged to it then. */
   readonly wouldDeny: boolean;
   /**

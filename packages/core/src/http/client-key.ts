@@ -1,5 +1,5 @@
 import { networkOf } from '../key/address-key.js';
-import { warnOnce } from './warnings.js';
+import { warnOnce } from '../warnings.js';
 
 /**
  * Whom the framework believes when it says where a request came from: nobody, anybody, those the

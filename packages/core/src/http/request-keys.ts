@@ -1,10 +1,10 @@
 import { invalidType, invalidValue, show } from '../errors.js';
 import { type KeyPart, keyText } from '../key/combine-keys.js';
 import type { Keys } from '../limiter/limiter.js';
+import { warnOnce } from '../warnings.js';
 import type { MissingKey } from './missing-key.js';
 import type { Setup } from './setup.js';
 import { isThenable } from './thenable.js';
-import { warnOnce } from './warnings.js';
 
 /**
  * The partition keys of a request as an app gives them, by policy. Undefined, null, an empty text,

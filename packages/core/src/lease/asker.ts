@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Claim, Grant, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Ask, LeasedBucket } from './leased-bucket.js';
+import type { StoreWatch } from './store-watch.js';
 
 /**
  * Asks the store what leased buckets want to know. All that one turn of the event loop wants to ask
@@ -10,6 +11,7 @@ import type { Ask, LeasedBucket } from './leased-bucket.js';
 export class Asker {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #watch: StoreWatch;
   readonly #onFlush: (nowMs: number) => void;
   /** Differs between all that hold leases of a bucket. */
   readonly #holder = randomInt(2 ** 48 - 1);
@@ -20,9 +22,10 @@ export class Asker {
   #closed = false;
 
   /** @param onFlush called when a turn's questions have gone out */
-  constructor(store: Store, clock: Clock, onFlush: (nowMs: number) => void) {
+  constructor(store: Store, clock: Clock, watch: StoreWatch, onFlush: (nowMs: number) => void) {
     this.#store = store;
     this.#clock = clock;
+    this.#watch = watch;
     this.#onFlush = onFlush;
   }
 
@@ -35,14 +38,15 @@ export class Asker {
 
   /** Tells the store what was spent, ahead of what is asked next in this turn. */
   tell(bucket: LeasedBucket, nowMs: number): void {
-    const claim = bucket.tell(nowMs);
+    const claim = this.#watch.mayAsk() ? bucket.tell(nowMs) : undefined;
     // Where it is not heard, the store writes off what it was to be told of.
-    if (claim !== undefined) this.#askFor(bucket, claim).catch(() => undefined);
+    if (claim !== undefined)
+      this.#askFor(bucket, claim).catch((error) => this.#watch.failed(error));
   }
 
   /** Returns what is over. @param all also what could be spent yet */
   giveBack(bucket: LeasedBucket, all: boolean, nowMs: number): void {
-    this.#send(bucket, bucket.giveBack(all, nowMs));
+    if (this.#watch.mayAsk()) this.#send(bucket, bucket.giveBack(all, nowMs));
   }
 
   /**
@@ -61,9 +65,11 @@ export class Asker {
     const nowMs = this.#clock.nowMs();
     const listed = this.#listed;
     this.#listed = [];
+    const mayAsk = this.#watch.mayAsk();
     for (const bucket of listed) {
       bucket.listed = false;
-      this.#send(bucket, bucket.ask(nowMs));
+      if (mayAsk) this.#send(bucket, bucket.ask(nowMs));
+      else if (bucket.isWaiting) bucket.refuse(this.#watch.refusal);
     }
     this.#onFlush(nowMs);
   }
@@ -85,6 +91,7 @@ export class Asker {
 
   /** After `close`: calls that were made before it are answered, then what is left is returned. */
   #finish(bucket: LeasedBucket): void {
+    if (!this.#watch.mayAsk()) return;
     const nowMs = this.#clock.nowMs();
     this.#send(bucket, bucket.isWaiting ? bucket.ask(nowMs, false) : bucket.giveBack(true, nowMs));
   }
@@ -92,8 +99,10 @@ export class Asker {
   async #claim(bucket: LeasedBucket, ask: Ask): Promise<void> {
     try {
       const grant = await this.#askFor(bucket, ask.claim);
+      if (grant !== undefined) this.#watch.left(ask.claim.policy, bucket.key, grant.left);
       bucket.answer(ask, grant, this.#clock.nowMs());
     } catch (error) {
+      if (ask.waiters.length === 0) this.#watch.failed(error);
       bucket.failed(ask, error, this.#clock.nowMs());
     }
   }

@@ -31,13 +31,19 @@ export class BucketBook {
   /**
    * A new bucket, in the place of none; undefined where there is no room for it.
    * @param key of bounded length
+   * @param answerWithinMs as of `StoreWatch`
    */
-  add(policy: Policy, key: string, nowMs: number): LeasedBucket | undefined {
+  add(
+    policy: Policy,
+    key: string,
+    nowMs: number,
+    answerWithinMs: number,
+  ): LeasedBucket | undefined {
     const ring = this.#ringOf(policy) ?? new Ring<LeasedBucket>();
     if (this.#size >= MAX_BUCKETS && !this.#makeRoom()) return undefined;
     this.#byName.set(policy.name, ring);
     this.#lastRing = ring;
-    const bucket = new LeasedBucket(policy, ownText(key), nowMs);
+    const bucket = new LeasedBucket(policy, ownText(key), nowMs, answerWithinMs);
     ring.entries.set(bucket.key, bucket);
     this.#size++;
     return bucket;

@@ -11,6 +11,7 @@ import { denialOf, isDenial } from './denial.js';
 import { isLate, type PutAside } from './held-leases.js';
 import type { LeasedBucket } from './leased-bucket.js';
 import { RememberedDenials } from './remembered-denials.js';
+import type { StoreWatch } from './store-watch.js';
 
 /** The longest that `close` waits for the store to hear of what is returned. */
 const CLOSE_MS = 1000;
@@ -40,6 +41,7 @@ interface Held {
 export class LeaseBook {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #answerWithinMs: number;
   readonly #asker: Asker;
   readonly #denials = new RememberedDenials();
   readonly #buckets = new BucketBook();
@@ -47,10 +49,11 @@ export class LeaseBook {
   #stopSweeper: (() => void) | undefined;
   #closed = false;
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, watch: StoreWatch) {
     this.#store = store;
     this.#clock = clock;
-    this.#asker = new Asker(store, clock, (nowMs) => {
+    this.#answerWithinMs = watch.answerWithinMs;
+    this.#asker = new Asker(store, clock, watch, (nowMs) => {
       if (nowMs - this.#sweptAtMs >= SWEEP_EVERY_MS) this.sweep(SWEEP_COUNT);
     });
   }
@@ -78,7 +81,9 @@ export class LeaseBook {
     const bucket = this.#findOrAdd(policy, key, nowMs);
     if (bucket === undefined) return this.#consumeAtStore(policy, key, cost, nowMs);
     return new Promise((resolve, reject) => {
-      bucket.wait({ policy, cost, resolve, reject }, nowMs);
+      // Twice as long: a stall of the event loop puts the deadline off.
+      const untilMs = nowMs + 2 * this.#answerWithinMs;
+      bucket.wait({ policy, cost, untilMs, resolve, reject }, nowMs);
       this.#asker.list(bucket);
     });
   }
@@ -210,7 +215,7 @@ export class LeaseBook {
     if (this.#stopSweeper === undefined && this.#clock === monotonicClock) {
       this.#stopSweeper = startSweeper(this, SWEEP_EVERY_MS);
     }
-    return this.#buckets.add(policy, key, nowMs);
+    return this.#buckets.add(policy, key, nowMs, this.#answerWithinMs);
   }
 
   /** The bucket of which enough is held for a charge. */

@@ -21,6 +21,8 @@ const ROUND_TRIP_WEIGHT = 0.2;
 export interface Waiter {
   readonly policy: Policy;
   readonly cost: number;
+  /** Where the store has not been asked by then, it need not be: the call is decided without it. */
+  readonly untilMs: number;
   resolve(decision: Decision): void;
   reject(error: unknown): void;
 }
@@ -48,6 +50,7 @@ export class LeasedBucket {
   readonly #waiters: Waiter[] = [];
   /** When what is not answered yet was asked. */
   #askingSinceMs: number | undefined;
+  readonly #answerWithinMs: number;
   /** Before it nothing is asked in advance: permits are short. */
   #askAfterMs = 0;
   /** Below so many permits more are asked for, in advance. */
@@ -63,8 +66,10 @@ export class LeasedBucket {
   /** True while `LeaseBook` has it on its list. */
   listed = false;
 
-  constructor(policy: Policy, key: string, nowMs: number) {
+  /** @param answerWithinMs as of `StoreWatch` */
+  constructor(policy: Policy, key: string, nowMs: number, answerWithinMs: number) {
     this.policy = policy;
+    this.#answerWithinMs = answerWithinMs;
     this.#leasedUnder = policy;
     this.key = key;
     this.#demand = new Demand(nowMs);
@@ -151,6 +156,7 @@ export class LeasedBucket {
    */
   ask(nowMs: number, ahead = true): Ask | undefined {
     if (this.#awaitsAnswer(nowMs)) return undefined;
+    this.#dropLate(nowMs);
     const own = this.leases.isEmpty ? this.policy : this.#leasedUnder;
     const policy = this.#waiters[0]?.policy ?? own;
     const reports = this.#leaseUnder(policy);
@@ -225,11 +231,11 @@ export class LeasedBucket {
     return [];
   }
 
-  /** An answer that has not come in a lease's time does not come any more. */
+  /** What has not come by then is not waited for any more. */
   #awaitsAnswer(nowMs: number): boolean {
     if (this.#askingSinceMs === undefined) return false;
     const { ttlMs } = this.policy.lease as LeaseTerms;
-    return nowMs - this.#askingSinceMs < ttlMs;
+    return nowMs - this.#askingSinceMs < Math.min(ttlMs, this.#answerWithinMs);
   }
 
   /** The answer to a claim. Undefined: it was heard before, and is lost. */
@@ -271,6 +277,11 @@ export class LeasedBucket {
     this.answered(sentAtMs);
     this.#askAfterMs = nowMs + (claim.policy.lease as LeaseTerms).paceMs;
     for (const { reject } of waiters) reject(error);
+  }
+
+  /** Calls that wait are not asked for. */
+  refuse(error: unknown): void {
+    for (const { reject } of this.#waiters.splice(0)) reject(error);
   }
 
   /** Notes a denial by the store. */
@@ -329,8 +340,15 @@ export class LeasedBucket {
     this.#resetAtMs = nowMs + left.resetAfterMs;
   }
 
+  /** Drops the calls that have been decided without the store meanwhile. They came in order. */
+  #dropLate(nowMs: number): void {
+    const first = this.#waiters.findIndex(({ untilMs }) => untilMs > nowMs);
+    this.#waiters.splice(0, first < 0 ? this.#waiters.length : first);
+  }
+
   /** Decides what it can of the calls that came while the answer was awaited. */
   #serve(nowMs: number): void {
+    this.#dropLate(nowMs);
     const waiting = this.#waiters.splice(0);
     for (const waiter of waiting) {
       const { policy, cost } = waiter;

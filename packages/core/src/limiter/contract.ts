@@ -1,4 +1,7 @@
 import type { Decision } from '../decision/decision.js';
+import type { StoreState } from '../fallback/breaker.js';
+import type { FallbackOptions } from '../fallback/options.js';
+import type { FallbackMode } from '../policy/fallback-mode.js';
 import type { Policy, PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
@@ -9,6 +12,11 @@ export interface LimiterOptions<Name extends string = string> {
   policies: { readonly [N in Name]: PolicyOptions };
   /** Where buckets live. Default: a memory store of its own, exact for this process alone. */
   store?: Store | undefined;
+  /**
+   * What becomes of calls while the store cannot answer, and how long they wait for it. A mode stands
+   * for the options with that mode. Means nothing for a store in memory. Default `"local"`.
+   */
+  fallback?: FallbackMode | FallbackOptions | undefined;
   /** For tests. Default: the store's, where it has one, else this process's monotonic clock. */
   clock?: Clock | undefined;
 }
@@ -58,6 +66,19 @@ export interface SettleOptions<Name extends string = string> extends RefundOptio
   cost: PerPolicy<number, Name>;
 }
 
+/** How it stands with a limiter's store, as far as its own calls have shown. */
+export interface StoreHealth {
+  /**
+   * `up`: it is asked. `lost`: it does not answer, and is tried in the background. `returning`: it
+   * answers again, and is charged what was admitted without it. A store in memory is always up.
+   */
+  readonly store: StoreState;
+  /** Among how many replicas the quota is divided while it is not up. */
+  readonly replicas: number;
+  /** Buckets that it is yet to be charged for. */
+  readonly owed: number;
+}
+
 /** Decides whether calls may go ahead. Made by `createLimiter`. */
 export interface Limiter<Name extends string = string> {
   /** The policies after parsing, by name. */
@@ -97,6 +118,9 @@ export interface Limiter<Name extends string = string> {
 
   /** Forgets what was charged to these keys: the next call finds full buckets. */
   reset(keys: Keys<Name>): Promise<void>;
+
+  /** How it stands with the store. Asks nothing of it. */
+  health(): StoreHealth;
 
   /**
    * Ends the limiter, and its store where it made that itself; a store that was passed in stays

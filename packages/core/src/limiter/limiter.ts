@@ -1,6 +1,8 @@
 import { checkInteger } from '../arith/integers.js';
 import type { Decision } from '../decision/decision.js';
 import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } from '../errors.js';
+import { Fallback } from '../fallback/fallback.js';
+import { parseFallback } from '../fallback/options.js';
 import { LeaseBook } from '../lease/lease-book.js';
 import type { Policy } from '../policy/policy.js';
 import { memoryStore } from '../store/memory/memory-store.js';
@@ -14,6 +16,7 @@ import type {
   PerPolicy,
   RefundOptions,
   SettleOptions,
+  StoreHealth,
 } from './contract.js';
 import { PolicyBook, type PolicyChange } from './policy-book.js';
 import { useNames } from './policy-names.js';
@@ -28,6 +31,7 @@ export type {
   PolicyChanges,
   RefundOptions,
   SettleOptions,
+  StoreHealth,
 } from './contract.js';
 
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
@@ -35,6 +39,8 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #store: Store;
   /** What is decided here, where the store is elsewhere. */
   readonly #leases: LeaseBook;
+  /** What decides where the store does not answer. */
+  readonly #fallback: Fallback;
   readonly #ownsStore: boolean;
   readonly #releaseNames: () => void;
   #closed = false;
@@ -44,15 +50,24 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     if (typeof options !== 'object' || options === null) {
       throw invalidType('options', 'an object with policies', options);
     }
-    checkOptionNames('', options, ['policies', 'store', 'clock']);
+    checkOptionNames('', options, ['policies', 'store', 'fallback', 'clock']);
     this.#book = new PolicyBook(options.policies);
+    const terms = parseFallback(options.fallback);
     checkStore(options.store);
     this.#ownsStore = options.store === undefined;
     this.#store = options.store ?? memoryStore();
     if (options.clock !== undefined && typeof options.clock?.nowMs !== 'function') {
       throw invalidType('clock', 'an object with nowMs()', options.clock);
     }
-    this.#leases = new LeaseBook(this.#store, options.clock ?? this.#store.clock ?? monotonicClock);
+    const clock = options.clock ?? this.#store.clock ?? monotonicClock;
+    this.#fallback = new Fallback(
+      this.#store,
+      clock,
+      terms,
+      this.#book.policies.values(),
+      ({ policy, key, cost }, takenAtMs) => this.#leases.refund(policy, key, cost, takenAtMs),
+    );
+    this.#leases = new LeaseBook(this.#store, clock, this.#fallback);
     this.#releaseNames = useNames(this.#store, this.#book.policies);
   }
 
@@ -72,7 +87,9 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       if (isList(charge)) return this.#consumeAll(charge);
       const decision = this.#tryOne(charge);
       if (decision !== undefined) return Promise.resolve(decision);
-      return this.#leases.consume(charge.policy, charge.key, charge.cost);
+      return this.#fallback.guardOne(charge, () =>
+        this.#leases.consume(charge.policy, charge.key, charge.cost),
+      );
     } catch (error) {
       return Promise.reject(error);
     }
@@ -97,7 +114,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     const decisions = charges.map(({ policy, key, cost }) => {
       const estimated = costOf(estimate, policy.name, 'estimate');
       if (cost < estimated) return this.#giveBack(policy, key, estimated - cost, options.decision);
-      return this.#changing(policy, key, this.#store.overcharge(policy, key, cost - estimated));
+      return this.#overcharge({ policy, key, cost: cost - estimated });
     });
     return summary(await Promise.all(decisions), charges);
   }
@@ -111,12 +128,16 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   ): Promise<Decision> {
     const own = decision?.each?.find((one) => one.policy === policy.name) ?? decision;
     const taken = decision === undefined || (decision.allowed && own?.wouldDeny === false);
-    return this.#leases.refund(policy, key, taken ? permits : 0, own?.decidedAtMs);
+    const cost = taken ? permits : 0;
+    return this.#fallback.refund({ policy, key, cost }, own, () =>
+      this.#leases.refund(policy, key, cost, own?.decidedAtMs),
+    );
   }
 
-  /** When the store has changed a bucket, what is remembered of it is out of date. */
-  async #changing(policy: Policy, key: string, change: Promise<Decision>): Promise<Decision> {
-    const decision = await change;
+  async #overcharge(charge: Charge): Promise<Decision> {
+    const { policy, key, cost } = charge;
+    const ask = () => this.#store.overcharge(policy, key, cost);
+    const decision = await this.#fallback.overcharge(charge, ask);
     this.#leases.changed(policy, key);
     return decision;
   }
@@ -124,10 +145,16 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   async reset(keys: Keys<Name>): Promise<void> {
     const charges = this.#listOf(keys, undefined);
     const reset = async ({ policy, key }: Charge) => {
-      await this.#store.reset(policy, key);
+      await this.#fallback.within(key, () => this.#store.reset(policy, key));
       this.#leases.reset(policy, key);
+      this.#fallback.reset(policy, key);
     };
     await Promise.all(charges.map(reset));
+  }
+
+  health(): StoreHealth {
+    const { state, replicas, owed } = this.#fallback;
+    return { store: state, replicas, owed };
   }
 
   close(): Promise<void> {
@@ -139,20 +166,31 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     this.#closed = true;
     this.#releaseNames();
     await this.#leases.close();
+    await this.#fallback.close();
     if (this.#ownsStore) await this.#store.close();
   }
 
   async #consumeAll(charges: readonly Charge[]): Promise<Decision> {
     const decision = this.#tryAll(charges);
-    return decision ?? strictest(await this.#leases.consumeAll(charges), charges);
+    if (decision !== undefined) return decision;
+    const ask = () => this.#leases.consumeAll(charges);
+    return strictest(await this.#fallback.guardAll(charges, ask), charges);
   }
 
-  #tryOne({ policy, key, cost }: Charge): Decision | undefined {
-    return this.#store.tryConsume(policy, key, cost) ?? this.#leases.tryConsume(policy, key, cost);
+  #tryOne(charge: Charge): Decision | undefined {
+    const { policy, key, cost } = charge;
+    return (
+      this.#store.tryConsume(policy, key, cost) ??
+      this.#leases.tryConsume(policy, key, cost) ??
+      (this.#fallback.mayAsk() ? undefined : this.#fallback.tryDecide([charge])?.[0])
+    );
   }
 
   #tryAll(charges: readonly Charge[]): Decision | undefined {
-    const decisions = this.#store.tryConsumeAll(charges) ?? this.#leases.tryConsumeAll(charges);
+    const decisions =
+      this.#store.tryConsumeAll(charges) ??
+      this.#leases.tryConsumeAll(charges) ??
+      this.#fallback.tryDecide(charges);
     return decisions && strictest(decisions, charges);
   }
 

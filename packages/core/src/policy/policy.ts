@@ -1,6 +1,7 @@
 import { checkInteger, MAX_AMOUNT } from '../arith/integers.js';
 import { checkOptionNames, invalidType, invalidValue, show } from '../errors.js';
 import { formatDuration, parseDuration } from '../time/duration.js';
+import { FALLBACK_MODES, type FallbackMode } from './fallback-mode.js';
 import {
   describeTerms,
   type LeaseOptions,
@@ -48,6 +49,8 @@ export interface PolicyOptions {
    * `"sliding-window"`. Default false. A store in memory needs no leases, and has none.
    */
   lease?: boolean | LeaseOptions | undefined;
+  /** What becomes of its calls while the store cannot answer. Default: the limiter's. */
+  fallback?: FallbackMode | undefined;
 }
 
 /** A policy after parsing: checked, complete and frozen. */
@@ -64,9 +67,24 @@ export interface Policy {
   readonly shadow: boolean;
   /** Undefined where every call is decided by the store. */
   readonly lease: LeaseTerms | undefined;
+  /** Undefined: as the limiter has it. */
+  readonly fallback: FallbackMode | undefined;
 }
 
-const OPTION_NAMES = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow', 'lease'];
+/** All of `PolicyOptions`: the compiler sees that none is missing. */
+const OPTIONS: { readonly [Name in keyof PolicyOptions]-?: true } = {
+  limit: true,
+  window: true,
+  burst: true,
+  algorithm: true,
+  overdraft: true,
+  shadow: true,
+  lease: true,
+  fallback: true,
+};
+
+/** The options of a policy, by name: for whoever takes them beside options of its own. */
+export const POLICY_OPTION_NAMES: readonly string[] = Object.keys(OPTIONS);
 
 /** The shortest window whose permits can be leased, where windows are counted. */
 const MIN_LEASED_WINDOW_MS = 10;
@@ -98,7 +116,7 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
   if (typeof options !== 'object' || options === null) {
     throw invalidType(where || 'policy', 'an object with limit and window', options);
   }
-  checkOptionNames(where, options, OPTION_NAMES);
+  checkOptionNames(where, options, POLICY_OPTION_NAMES);
   const at = (field: string) => (where === '' ? field : `${where}.${field}`);
   if (!NAME.test(name)) {
     throw invalidValue(
@@ -117,7 +135,10 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
     throw invalidValue(at('limit'), expected, limit);
   }
   const windowMs = parseDuration(at('window'), options.window);
-  const { shadow = false } = options;
+  const { shadow = false, fallback } = options;
+  if (fallback !== undefined && !FALLBACK_MODES.includes(fallback)) {
+    throw invalidValue(at('fallback'), `one of ${FALLBACK_MODES.map(show).join(', ')}`, fallback);
+  }
   if (typeof shadow !== 'boolean') throw invalidType(at('shadow'), 'true or false', shadow);
   const burst = parseBurst(at('burst'), options.burst, limit, algorithm);
   // The sliding window adds up two windows.
@@ -138,7 +159,17 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
   }
   const fillMs = limit === 0 ? Number.POSITIVE_INFINITY : (burst / limit) * windowMs;
   const lease = parseLease(at('lease'), options.lease, burst, fillMs);
-  return Object.freeze({ name, algorithm, limit, windowMs, burst, overdraft, shadow, lease });
+  return Object.freeze({
+    name,
+    algorithm,
+    limit,
+    windowMs,
+    burst,
+    overdraft,
+    shadow,
+    lease,
+    fallback,
+  });
 }
 
 function parseBurst(

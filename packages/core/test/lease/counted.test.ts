@@ -7,6 +7,7 @@ import type { Claim, Grant, Store } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { origins, SMALL } from '../support/answered-replica.js';
 import { together } from '../support/answered-store.js';
+import { PATIENT } from '../support/patient.js';
 import { everyTurn } from '../support/virtual-time.js';
 import { AsyncDelegate } from '../testing/delegate.js';
 
@@ -35,7 +36,9 @@ describe('with a store that keeps count', () => {
     const clock = new ManualClock();
     const inner = memoryStore({ clock });
     const stores = [new Elsewhere(inner), new Elsewhere(inner)] as const;
-    const [a, b] = stores.map((store) => createLimiter({ policies, store, clock }));
+    const [a, b] = stores.map((store) =>
+      createLimiter({ policies, store, fallback: PATIENT, clock }),
+    );
     return { clock, store: stores[0], a: a as Limiter, b: b as Limiter };
   }
 

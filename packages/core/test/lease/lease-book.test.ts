@@ -15,6 +15,7 @@ import {
 } from '../support/answered-replica.js';
 import { fits, grantOf, STORE_MS, together } from '../support/answered-store.js';
 import { asyncResourcesOf } from '../support/async-resources.js';
+import { PATIENT } from '../support/patient.js';
 
 describe('when a lease is asked for', () => {
   it('before what is held has run dry, which is spent meanwhile', async () => {
@@ -61,7 +62,12 @@ describe('when a lease is asked for', () => {
 
   it('by each of two limiters on one store for itself', async () => {
     const a = open({ p: SMALL });
-    const b = createLimiter({ policies: { p: SMALL }, store: a.store, clock: a.clock });
+    const b = createLimiter({
+      policies: { p: SMALL },
+      store: a.store,
+      fallback: PATIENT,
+      clock: a.clock,
+    });
     together(a.limiter, 10);
     const ofA = await a.store.claimed();
     together(b, 10);

@@ -7,6 +7,7 @@ import type { Charge, Claim, Grant } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { BIG, open, openWarm, SMALL } from '../support/answered-replica.js';
 import { doesNotFit, fits, grantOf, together } from '../support/answered-store.js';
+import { PATIENT } from '../support/patient.js';
 import { everyTurn } from '../support/virtual-time.js';
 import { AsyncDelegate } from '../testing/delegate.js';
 
@@ -23,7 +24,7 @@ class Noting extends AsyncDelegate {
 function openNear(policies: Record<string, PolicyOptions>) {
   const clock = new ManualClock();
   const store = new Noting(memoryStore({ clock }));
-  return { store, clock, limiter: createLimiter({ policies, store, clock }) };
+  return { store, clock, limiter: createLimiter({ policies, store, fallback: PATIENT, clock }) };
 }
 
 describe('what is wanted in advance', () => {
@@ -264,6 +265,7 @@ describe('a great cost', () => {
     const other = createLimiter({
       policies: { p: { limit: 100, window: '1h', lease: true } },
       store: new AsyncDelegate(store.inner),
+      fallback: PATIENT,
       clock,
     });
     expect((await other.peek({ p: 'k' })).remaining).toBe(100);

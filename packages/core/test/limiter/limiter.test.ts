@@ -8,6 +8,7 @@ import {
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import type { Store } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { PATIENT } from '../support/patient.js';
 import { openShared } from '../support/redis.js';
 import { MEMORY, WORLDS } from '../support/worlds.js';
 
@@ -24,7 +25,7 @@ const policies = {
 async function open(world = MEMORY) {
   const clock = new ManualClock();
   const { store, close } = await world.open(clock);
-  const limiter = createLimiter({ policies, store, clock });
+  const limiter = createLimiter({ policies, store, fallback: PATIENT, clock });
   closing.push(close, () => limiter.close());
   return { limiter, store, clock };
 }
@@ -87,7 +88,11 @@ describe.each(WORLDS)('a limiter on $name', (world) => {
 
   it('C-01 limit 0 always denies, without a number that is none', async () => {
     const { store } = await open(world);
-    const limiter = createLimiter({ policies: { off: { limit: 0, window: '1m' } }, store });
+    const limiter = createLimiter({
+      policies: { off: { limit: 0, window: '1m' } },
+      store,
+      fallback: PATIENT,
+    });
     for (let i = 0; i < 3; i++) {
       expect(await limiter.consume({ off: 'k' })).toMatchObject({
         allowed: false,
@@ -109,7 +114,7 @@ describe('tryConsume', () => {
 
   it('leaves it to consume where only Redis can tell, and charges nothing', async () => {
     const shared = await openShared();
-    const limiter = createLimiter({ policies, store: shared.store });
+    const limiter = createLimiter({ policies, store: shared.store, fallback: PATIENT });
     closing.push(shared.close, () => limiter.close());
     expect(limiter.tryConsume({ search: 'k' })).toBeUndefined();
     expect(await limiter.peek({ search: 'k' })).toMatchObject({ remaining: 2 });
@@ -211,7 +216,7 @@ describe('close', () => {
 
   it('answers what was asked before', async () => {
     const shared = await openShared();
-    const limiter = createLimiter({ policies, store: shared.store as Store });
+    const limiter = createLimiter({ policies, store: shared.store as Store, fallback: PATIENT });
     const asked = limiter.consume({ tenant: 'a' });
     await limiter.close();
     expect(await asked).toMatchObject({ allowed: true, remaining: 4 });

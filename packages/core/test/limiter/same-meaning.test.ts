@@ -4,6 +4,7 @@ import { createLimiter } from '../../src/limiter/limiter.js';
 import { ALGORITHMS } from '../../src/policy/policy.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { facts } from '../support/decisions.js';
+import { PATIENT } from '../support/patient.js';
 import { WORLDS } from '../support/worlds.js';
 
 /** A fixed sequence of numbers from 0 up to 1: the same in every run. */
@@ -20,7 +21,7 @@ it.each(ALGORITHMS)('C-07 memory and Redis mean the same: %s', async (algorithm)
   const traces = WORLDS.map(async (world) => {
     const clock = new ManualClock(1_700_000_000_000);
     const { store, close } = await world.open(clock);
-    const limiter = createLimiter({ policies, store, clock });
+    const limiter = createLimiter({ policies, store, fallback: PATIENT, clock });
     // One limiter behind three routes, 20 requests to each: one quota.
     const routes = ['/a', '/b', '/c'].flatMap((route) => Array<string>(20).fill(route));
     const first = await Promise.all(routes.map(() => limiter.consume({ p: 'client' })));

@@ -4,6 +4,7 @@ import { parsePolicy } from '../../src/policy/policy.js';
 import type { RedisClient } from '../../src/store/redis/client.js';
 import { redisStore } from '../../src/store/redis/redis-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { PATIENT } from '../support/patient.js';
 import { commandCalls, openOwn, openShared } from '../support/redis.js';
 import { WORLDS } from '../support/worlds.js';
 
@@ -234,6 +235,7 @@ describe('policies in different slots of a Cluster', () => {
         trial: { limit: 1, window: '365d', shadow: true },
       },
       store,
+      fallback: PATIENT,
     });
     const keys = { tenant: 't42', endpoint: 'search', trial: 'x' };
     const decisions = [];
@@ -275,14 +277,16 @@ describe('policies in different slots, in trouble', () => {
       tenant: { limit: 100, window: '365d' },
       endpoint: { limit: 100, window: '365d' },
     };
-    return { store, limiter: createLimiter({ policies, store }) };
+    const fallback = { ...PATIENT, mode: 'closed' } as const;
+    return { store, limiter: createLimiter({ policies, store, fallback }) };
   }
 
   it('what was charged is put back where a later slot cannot be asked', async () => {
     const { limiter } = await open((key) => key.includes('{search}'));
-    await expect(limiter.consume({ tenant: 't', endpoint: 'search' })).rejects.toMatchObject({
-      code: 'RL_STORE_FAILED',
-      message: 'the store could not decide: CLUSTERDOWN',
+    expect(await limiter.consume({ tenant: 't', endpoint: 'search' })).toMatchObject({
+      allowed: false,
+      origin: 'fallback',
+      fallback: { mode: 'closed', fault: 'unavailable' },
     });
     expect((await limiter.peek({ tenant: 't' })).remaining).toBe(100);
   });

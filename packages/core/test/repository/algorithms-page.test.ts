@@ -7,6 +7,7 @@ import { ALGORITHMS, type Algorithm, MAX_LOG_LIMIT } from '../../src/policy/poli
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { frozenRedisStore } from '../../src/testing/frozen-redis-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { PATIENT } from '../support/patient.js';
 import { keysOf, openShared } from '../support/redis.js';
 
 const docs = new URL('../../../../docs/', import.meta.url);
@@ -102,7 +103,7 @@ describe('docs/algorithms.md on bytes', () => {
   /** Bytes of the value in Redis after so many calls. */
   async function bytesAfter(algorithm: Algorithm, calls: number): Promise<number> {
     const policies = { [algorithm]: { limit: 100, window: '1h', algorithm } };
-    const limiter = createLimiter({ policies, store: redis.store });
+    const limiter = createLimiter({ policies, store: redis.store, fallback: PATIENT });
     const name = { [algorithm]: `after-${calls}` };
     for (let i = 0; i < calls; i++) await limiter.consume(name);
     await limiter.close();
@@ -123,7 +124,7 @@ describe('docs/algorithms.md on bytes', () => {
     const clock = new ManualClock();
     const store = frozenRedisStore(redis.client, clock, { prefix: redis.prefix });
     const policies = { steady: { limit: 100, window: '1h', algorithm: 'sliding-log' as const } };
-    const limiter = createLimiter({ policies, store });
+    const limiter = createLimiter({ policies, store, fallback: PATIENT });
     let longest = 0;
     for (let i = 0; i < 500; i++) {
       expect((await limiter.consume({ steady: 'one' })).allowed).toBe(true);

@@ -4,6 +4,7 @@ import { type Policy, type PolicyOptions, parsePolicy } from '../../src/policy/p
 import type { Grant } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
 import { AnsweredStore, doesNotFit, grantOf, together } from './answered-store.js';
+import { PATIENT } from './patient.js';
 
 /** At most 5 permits are leased, for a second; a permit comes back each 100 ms. The pace is 60 ms. */
 export const SMALL = { limit: 10, window: '1s', lease: true } as const;
@@ -21,7 +22,7 @@ export interface Replica {
 export function open(policies: Record<string, PolicyOptions>): Replica {
   const store = new AnsweredStore();
   const clock = new ManualClock();
-  return { store, clock, limiter: createLimiter({ policies, store, clock }) };
+  return { store, clock, limiter: createLimiter({ policies, store, fallback: PATIENT, clock }) };
 }
 
 /** Asks for the whole burst at once, in as many calls, so that half of it is leased: of `SMALL`, 5 permits. */

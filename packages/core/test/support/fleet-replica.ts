@@ -3,6 +3,7 @@ import { createLimiter, type Limiter } from '../../src/limiter/limiter.js';
 import type { PolicyOptions } from '../../src/policy/policy.js';
 import type { FleetRecord, Name } from './fleet-record.js';
 import type { Moment } from './journal.js';
+import { PATIENT } from './patient.js';
 import type { Connection } from './virtual-network.js';
 import type { VirtualTime } from './virtual-time.js';
 
@@ -67,7 +68,12 @@ export class Replica {
     this.#plan = plan;
     this.connection = connection;
     const clock = time.clock(plan.clockStartMs, plan.clockRate);
-    this.#limiter = createLimiter<Name>({ policies, store: connection, clock });
+    this.#limiter = createLimiter<Name>({
+      policies,
+      store: connection,
+      fallback: PATIENT,
+      clock,
+    });
     this.#begin(0);
   }
 

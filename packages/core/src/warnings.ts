@@ -1,6 +1,9 @@
 /** What this library warns of, each once a process. `docs/keys.md` explains them. */
 export type WarningCode =
   | 'RL_NO_ADDRESS'
+  | 'RL_OBSERVER_FAILED'
+  | 'RL_STORE_LOST'
+  | 'RL_REPLICAS_UNKNOWN'
   | 'RL_PROXY_COUNT_IGNORED'
   | 'RL_PROXY_NOT_TRUSTED'
   | 'RL_PROXY_TRUSTS_ANYBODY';

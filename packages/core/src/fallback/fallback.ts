@@ -1,0 +1,328 @@
+import type { Decision } from '../decision/decision.js';
+import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.js';
+import type { Policy } from '../policy/policy.js';
+import type { Charge, Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import { RETURN_MS, type StoreState } from './breaker.js';
+import { isBucket, LocalDecisions } from './local-decisions.js';
+import type { FallbackTerms } from './options.js';
+import { Reconciler } from './reconciler.js';
+import { type ReplicaWatch, watchReplicas } from './replica-count.js';
+import { StoreLink } from './store-link.js';
+import { Teller } from './teller.js';
+
+/** Puts back what the store charged for a call, as of `Store.refund`. */
+type GiveBack = (charge: Charge, takenAtMs: number | undefined) => Promise<unknown>;
+
+/** The longest that `close` waits for the store to be charged. */
+const CLOSE_MS = 1000;
+
+/** Most charges that are given back when a lost store is found. */
+const MAX_TOO_MUCH = 10_000;
+
+/**
+ * Stands between a limiter and a store that is elsewhere. Every decision is there by its deadline,
+ * whatever the store does, and says so where the store had no part in it; what was admitted without
+ * the store is charged to it when it is back.
+ */
+export class Fallback {
+  readonly #store: Store;
+  readonly #terms: FallbackTerms;
+  readonly #giveBack: GiveBack;
+  readonly #link: StoreLink;
+  readonly #local: LocalDecisions;
+  readonly #reconciler: Reconciler;
+  readonly #teller: Teller;
+  #watch: ReplicaWatch | undefined;
+  #isCounted = false;
+  /** What is to be given back when the store is found, and when it was taken. */
+  readonly #tooMuch: [charge: Charge, takenAtMs: number | undefined][] = [];
+  #isClosed = false;
+
+  /**
+   * @param policies of the limiter
+   * @param giveBack for calls that the store charged too late
+   */
+  constructor(
+    store: Store,
+    clock: Clock,
+    terms: FallbackTerms,
+    policies: Iterable<Policy>,
+    giveBack: GiveBack,
+  ) {
+    this.#store = store;
+    this.#terms = terms;
+    this.#giveBack = giveBack;
+    this.#teller = new Teller(terms.onEvent);
+    this.#local = new LocalDecisions(store, clock, terms.mode);
+    // Where nothing is ever admitted without the store, there is nothing to wait for.
+    const isClosed = [...policies].every((policy) => this.#local.modeOf(policy) === 'closed');
+    this.#link = new StoreLink({
+      store,
+      clock,
+      deadlineMs: terms.deadlineMs,
+      returnMs: isClosed ? 0 : RETURN_MS,
+      tell: (event) => {
+        this.#teller.tell(event);
+        if (event.type === 'store-lost' && !this.#isCounted) this.#uncounted(event.error);
+      },
+      onFound: () => this.#found(),
+      onBack: () => void this.#reconciler.payAll(),
+    });
+    this.#reconciler = new Reconciler(
+      this.#local,
+      (charge) => this.#pay(charge),
+      (charge) => this.#takeBack(charge, undefined),
+      (buckets, permits) => this.#teller.tell({ type: 'reconciled', buckets, permits }),
+    );
+  }
+
+  get state(): StoreState {
+    return this.#link.state;
+  }
+
+  /** Among how many replicas the quota is divided at present. */
+  get replicas(): number {
+    return this.#local.replicas;
+  }
+
+  /** Buckets that permits are owed to. */
+  get owed(): number {
+    return this.#isInUse ? this.#local.owed.size : 0;
+  }
+
+  /** As of a lease book's `StoreWatch`, and so are the four below. */
+  get answerWithinMs(): number {
+    return this.#terms.deadlineMs;
+  }
+
+  mayAsk(): boolean {
+    return this.#link.state === 'up';
+  }
+
+  get refusal(): RateLimitError {
+    return this.#link.refusal;
+  }
+
+  left(policy: Policy, key: string, { remaining }: Decision): void {
+    if (this.#isInUse) this.#local.learn(policy, key, remaining);
+  }
+
+  failed(error: unknown): void {
+    if (isStoreFailure(error)) this.#link.failed(error);
+  }
+
+  /** The decisions without the store, at once, where it is not to be asked; else undefined. */
+  tryDecide(charges: readonly Charge[]): readonly Decision[] | undefined {
+    this.#link.look();
+    if (this.mayAsk()) return undefined;
+    const decisions = this.#local.decide(charges, this.#link.lastFault);
+    if (this.#link.state === 'returning') this.#reconciler.payFor(charges);
+    return decisions;
+  }
+
+  /** The store's decision, or the one without it where that is not there by the deadline. */
+  guardOne(charge: Charge, ask: () => Promise<Decision>): Promise<Decision> {
+    return this.#guard([charge], ask, asList, onlyOne);
+  }
+
+  /** As `guardOne`, for several buckets of one call. */
+  guardAll(
+    charges: readonly Charge[],
+    ask: () => Promise<readonly Decision[]>,
+  ): Promise<readonly Decision[]> {
+    return this.#guard(charges, ask, same, same);
+  }
+
+  /**
+   * The answer to what only the store can do, by the deadline.
+   * Rejects with `RL_STORE_FAILED` where there is none, at once where the store is not asked.
+   */
+  within<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
+    this.#link.look();
+    if (this.#link.state === 'lost') return Promise.reject(this.#link.refusal);
+    return new Promise((resolve, reject) => {
+      this.#link.ask({ key, ask, answered: resolve, failed: reject });
+    });
+  }
+
+  /**
+   * Puts permits back.
+   * @param taken the decision that took them, where it is known
+   * @param ask has the store do it, where it was the store that took them
+   */
+  async refund(
+    charge: Charge,
+    taken: Decision | undefined,
+    ask: () => Promise<Decision>,
+  ): Promise<Decision> {
+    if (taken?.fallback === undefined) {
+      const decision = await this.within(charge.key, ask);
+      this.left(charge.policy, charge.key, decision);
+      return decision;
+    }
+    const { decision, charged } = await this.#local.refund(charge, taken);
+    this.#takeBack({ ...charge, cost: charged }, undefined);
+    return decision;
+  }
+
+  /** Takes permits, fit or not: of the store, or without it, which is charged later. */
+  overcharge(charge: Charge, ask: () => Promise<Decision>): Promise<Decision> {
+    this.#link.look();
+    if (!this.mayAsk()) {
+      const decision = this.#local.overcharge(charge, this.#link.lastFault);
+      if (this.#link.state === 'returning') this.#reconciler.payFor([charge]);
+      return decision;
+    }
+    return new Promise((resolve, reject) => {
+      this.#link.ask({
+        key: charge.key,
+        ask,
+        answered: (decision) => {
+          this.left(charge.policy, charge.key, decision);
+          resolve(decision);
+        },
+        failed: (error) => {
+          if (isStoreFailure(error)) resolve(this.#local.overcharge(charge, faultOf(error)));
+          else reject(error);
+        },
+        late: () => this.#takeBack({ ...charge, cost: this.#local.owed.take(charge) }, undefined),
+      });
+    });
+  }
+
+  /** A bucket begins anew. */
+  reset(policy: Policy, key: string): void {
+    if (this.#isInUse) this.#local.reset(policy, key);
+  }
+
+  /**
+   * Charges what is owed, where the store answers, and ends what goes on in the background. Resolves
+   * after a second at the latest; what is owed then is not charged.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#link.close();
+    this.#watch?.stop();
+    if (!this.#isInUse || this.#link.state === 'lost') return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([this.#reconciler.payAll(), late]);
+    clearTimeout(timer);
+  }
+
+  #guard<Answer>(
+    charges: readonly Charge[],
+    ask: () => Promise<Answer>,
+    decisionsOf: (answer: Answer) => readonly Decision[],
+    answerOf: (decisions: readonly Decision[]) => Answer,
+  ): Promise<Answer> {
+    this.#count();
+    this.#reconciler.payFor(charges);
+    return new Promise((resolve, reject) => {
+      let instead: readonly Decision[] = [];
+      this.#link.ask({
+        key: (charges[0] as Charge).key,
+        ask,
+        // One may have waited for a lease that was asked for earlier, and came late.
+        isOfStore: (answer) => decisionsOf(answer).some(({ origin }) => origin === 'store'),
+        answered: (answer) => {
+          this.#learn(charges, decisionsOf(answer));
+          resolve(answer);
+        },
+        failed: (error) => {
+          if (!isStoreFailure(error)) return reject(error);
+          instead = this.#local.decide(charges, faultOf(error));
+          resolve(answerOf(instead));
+        },
+        late: (answer) => this.#makeUp(charges, instead, decisionsOf(answer)),
+      });
+    });
+  }
+
+  /** Leases say what they know by themselves. */
+  #learn(charges: readonly Charge[], decisions: readonly Decision[]): void {
+    charges.forEach(({ policy, key }, i) => {
+      const { origin, remaining } = decisions[i] as Decision;
+      if (origin === 'store') this.#local.learn(policy, key, remaining);
+    });
+  }
+
+  /** The store has decided, too late, on a call that was decided without it: one of them is too much. */
+  #makeUp(
+    charges: readonly Charge[],
+    instead: readonly Decision[],
+    decisions: readonly Decision[],
+  ): void {
+    if (!decisions.every(({ allowed }) => allowed)) return;
+    const wasAdmitted = instead.every(({ allowed }) => allowed);
+    charges.forEach((charge, i) => {
+      const { wouldDeny, decidedAtMs } = decisions[i] as Decision;
+      if (wouldDeny) return;
+      const isOwed = wasAdmitted && !instead[i]?.wouldDeny;
+      const cost = isOwed ? this.#local.owed.take(charge) : charge.cost;
+      this.#takeBack({ ...charge, cost }, decidedAtMs);
+    });
+  }
+
+  /** Charges the store for what was admitted without it. */
+  #pay({ policy, key, cost }: Charge): Promise<unknown> {
+    const paid = this.#store.overcharge(policy, key, cost);
+    // That it takes too long says something of the store, and nothing of the payment.
+    const ignore = () => {};
+    this.#link.ask({ key, ask: () => paid, answered: ignore, failed: ignore });
+    return paid;
+  }
+
+  /**
+   * Has the store give back what it was charged too much, when it can. Where it cannot, the bucket is
+   * too strict for as long as that takes to refill; so it is where nobody knows of which window it was.
+   */
+  #takeBack(charge: Charge, takenAtMs: number | undefined): void {
+    if (charge.cost === 0 || (takenAtMs === undefined && !isBucket(charge.policy))) return;
+    if (this.#link.state !== 'lost') this.#giveBack(charge, takenAtMs).catch(() => undefined);
+    else if (this.#tooMuch.length < MAX_TOO_MUCH) this.#tooMuch.push([charge, takenAtMs]);
+  }
+
+  #found(): void {
+    for (const [charge, takenAtMs] of this.#tooMuch.splice(0)) this.#takeBack(charge, takenAtMs);
+    this.#reconciler.giveUp();
+    void this.#reconciler.payAll();
+  }
+
+  /** False with a store in memory, which answers all by itself. */
+  get #isInUse(): boolean {
+    return this.#watch !== undefined;
+  }
+
+  /** Learns the number of replicas, from the first question on: what asks nothing starts nothing. */
+  #count(): void {
+    if (this.#watch !== undefined || this.#isClosed) return;
+    const { replicas } = this.#terms;
+    const beat = this.#store.heartbeat?.bind(this.#store);
+    this.#watch = watchReplicas({
+      source: replicas ?? beat ?? 1,
+      isHeartbeat: replicas === undefined && beat !== undefined,
+      onCount: (count) => {
+        this.#isCounted = true;
+        this.#local.replicas = count;
+        this.#teller.tell({ type: 'replicas', replicas: count });
+      },
+      onFailure: (error) => this.#uncounted(error),
+    });
+  }
+
+  #uncounted(error: Error): void {
+    this.#teller.tell({ type: 'replicas-unknown', replicas: this.#local.replicas, error });
+  }
+}
+
+function faultOf({ fault = 'other' }: RateLimitError): StoreFault {
+  return fault;
+}
+
+const asList = (decision: Decision): readonly Decision[] => [decision];
+const onlyOne = ([decision]: readonly Decision[]): Decision => decision as Decision;
+const same = (decisions: readonly Decision[]): readonly Decision[] => decisions;

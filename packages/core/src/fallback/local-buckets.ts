@@ -1,0 +1,29 @@
+import { MemoryStore } from '../store/memory/memory-store.js';
+import type { Store } from '../store/store.js';
+import type { Clock } from '../time/clock.js';
+import { Owed } from './owed.js';
+
+/**
+ * What a replica keeps of a store's buckets, to decide without it: what is spent of its shares, and
+ * what it admitted that the store does not know of. Limiters of one store have it together, as they
+ * have the buckets.
+ */
+export class LocalBuckets {
+  readonly shares: MemoryStore;
+  readonly owed: Owed = new Owed();
+
+  constructor(clock: Clock) {
+    this.shares = new MemoryStore({ clock });
+  }
+}
+
+const OF_STORES = new WeakMap<Store, LocalBuckets>();
+
+/** A store's local buckets, made when they are first asked for. */
+export function localBucketsOf(store: Store, clock: Clock): LocalBuckets {
+  const known = OF_STORES.get(store);
+  if (known !== undefined) return known;
+  const buckets = new LocalBuckets(clock);
+  OF_STORES.set(store, buckets);
+  return buckets;
+}

@@ -1,0 +1,120 @@
+import type { Policy } from '../policy/policy.js';
+import type { Charge } from '../store/store.js';
+import type { LocalDecisions } from './local-decisions.js';
+
+/** How many buckets are charged before others get their turn: their calls go out together. */
+const CHUNK = 500;
+
+/** Charges the store, in this turn of the event loop. Resolves, or rejects, when that is known. */
+export type Pay = (charge: Charge) => Promise<unknown>;
+
+/** A payment that is under way. */
+interface Payment {
+  readonly charge: Charge;
+  /** What is known of it so far. */
+  state: 'unknown' | 'paid' | 'owed';
+  settle(paid: boolean): void;
+}
+
+/**
+ * Charges a store with what was admitted while it could not be asked.
+ *
+ * A payment whose outcome is not known is not made again, or a client that sends unanswered commands
+ * again would have the bucket charged several times. It is given up when the store is found once
+ * more: what was asked on its connection before has been answered by then, or is lost.
+ */
+export class Reconciler {
+  readonly #local: LocalDecisions;
+  readonly #pay: Pay;
+  readonly #onTooMuch: (charge: Charge) => void;
+  readonly #onDone: (buckets: number, permits: number) => void;
+  readonly #underWay = new Set<Payment>();
+  #isRunning = false;
+  #buckets = 0;
+  #permits = 0;
+
+  /**
+   * @param onTooMuch told of a payment that was heard, after all, and has been made a second time
+   * @param onDone told when nothing is owed any more, and something was
+   */
+  constructor(
+    local: LocalDecisions,
+    pay: Pay,
+    onTooMuch: (charge: Charge) => void,
+    onDone: (buckets: number, permits: number) => void,
+  ) {
+    this.#local = local;
+    this.#pay = pay;
+    this.#onTooMuch = onTooMuch;
+    this.#onDone = onDone;
+  }
+
+  /** Charges what is owed for these buckets now: what is asked later in this turn is decided behind it. */
+  payFor(charges: readonly Charge[]): void {
+    if (this.#local.owed.size === 0) return;
+    for (const { policy, key } of charges) void this.#payOne(policy, key);
+  }
+
+  /** Charges all that is owed, a piece at a time, until there is nothing or a payment fails. */
+  async payAll(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    let goesOn = true;
+    while (goesOn && this.#local.owed.size > 0) {
+      const first = this.#local.owed.first(CHUNK);
+      const paid = await Promise.all(first.map(({ policy, key }) => this.#payOne(policy, key)));
+      goesOn = paid.every(Boolean);
+    }
+    this.#isRunning = false;
+  }
+
+  /** The store has been found: payments from before it was lost are lost, too. */
+  giveUp(): void {
+    for (const payment of [...this.#underWay]) payment.settle(false);
+  }
+
+  /** @returns false where it is owed again */
+  #payOne(policy: Policy, key: string): Promise<boolean> {
+    const cost = this.#local.due(policy, key);
+    if (cost === 0) return Promise.resolve(true);
+    const charge = { policy, key, cost };
+    return new Promise((resolve) => {
+      const payment: Payment = {
+        charge,
+        state: 'unknown',
+        settle: (paid) => {
+          this.#settle(payment, paid);
+          resolve(paid);
+        },
+      };
+      this.#underWay.add(payment);
+      this.#pay(charge).then(
+        () => payment.settle(true),
+        () => payment.settle(false),
+      );
+    });
+  }
+
+  #settle(payment: Payment, paid: boolean): void {
+    const { charge, state } = payment;
+    this.#underWay.delete(payment);
+    if (state === 'unknown') {
+      payment.state = paid ? 'paid' : 'owed';
+      if (paid) this.#paid(charge);
+      else this.#local.owed.add(charge);
+    } else if (state === 'owed' && paid) {
+      // It was given up, and is owed again or was paid again.
+      payment.state = 'paid';
+      this.#onTooMuch({ ...charge, cost: this.#local.owed.take(charge) });
+    }
+  }
+
+  #paid({ cost }: Charge): void {
+    this.#buckets++;
+    this.#permits += cost;
+    if (this.#underWay.size > 0 || this.#local.owed.size > 0) return;
+    this.#onDone(this.#buckets, this.#permits);
+    this.#buckets = 0;
+    this.#permits = 0;
+  }
+}
