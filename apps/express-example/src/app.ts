@@ -1,4 +1,4 @@
-import type { Store } from '@rl/core';
+import type { FallbackOptions, Store } from '@rl/core';
 import { rateLimit } from '@rl/express';
 import express, { type Express, type Request } from 'express';
 
@@ -12,14 +12,19 @@ function customerOf(req: Request): string | undefined {
   return CUSTOMERS.get(req.get('x-api-key') ?? '');
 }
 
-/** The service: five requests a minute for each customer, counted in `store`. */
-export function createApp(store: Store): Express {
+/**
+ * The service: five requests a minute for each customer, counted in `store`.
+ *
+ * @param fallback what it does while the store cannot answer
+ */
+export function createApp(store: Store, fallback: FallbackOptions): Express {
   const app = express();
   app.use(
     rateLimit({
       store,
       limit: 5,
       window: '1m',
+      fallback,
       // Only a key that we gave out has a quota of its own: invented ones share their address's.
       key: customerOf,
     }),

@@ -1,4 +1,4 @@
-import type { Store } from '@rl/core';
+import type { FallbackOptions, Store } from '@rl/core';
 import { rateLimit } from '@rl/fastify';
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 
@@ -12,13 +12,18 @@ function customerOf(request: FastifyRequest): string | undefined {
   return CUSTOMERS.get(request.headers['x-api-key']);
 }
 
-/** The service: five requests a minute for each customer, counted in `store`. */
-export function createApp(store: Store): FastifyInstance {
+/**
+ * The service: five requests a minute for each customer, counted in `store`.
+ *
+ * @param fallback what it does while the store cannot answer
+ */
+export function createApp(store: Store, fallback: FallbackOptions): FastifyInstance {
   const app = fastify();
   app.register(rateLimit, {
     store,
     limit: 5,
     window: '1m',
+    fallback,
     // Only a key that we gave out has a quota of its own: invented ones share their address's.
     key: customerOf,
   });

@@ -4,14 +4,15 @@ import { redisStore } from '@rl/core/redis';
 import { Redis } from 'ioredis';
 import { createApp } from './app.js';
 
-const { REDIS_URL, PORT = '0' } = process.env;
+const { REDIS_URL, REDIS_DEADLINE = '5ms', PORT = '0' } = process.env;
 
-// One retry: a request shall not wait long for a Redis that is away.
-const redis = REDIS_URL ? new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) : undefined;
-redis?.on('error', (error) => console.error(`Redis: ${error.message}`));
+// It never gives up, and need not be there: requests are decided without it meanwhile.
+const retryStrategy = (tries: number): number => Math.min(tries * 50, 500);
+const redis = REDIS_URL ? new Redis(REDIS_URL, { retryStrategy }) : undefined;
+redis?.on('error', (error) => console.error(`Redis: ${error.message || 'no connection'}`));
 const store = redis ? redisStore(redis) : memoryStore();
 
-const app = createApp(store);
+const app = createApp(store, { deadline: REDIS_DEADLINE });
 await app.listen({ port: Number(PORT) });
 const { port } = app.server.address() as AddressInfo;
 console.log(`http://localhost:${port}, quotas in ${redis ? 'Redis' : 'memory'}`);

@@ -1,4 +1,4 @@
-import { STORE_KINDS, useStores } from '@rl/adapter-suite';
+import { PATIENT, STORE_KINDS, useStores } from '@rl/adapter-suite';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.js';
 
@@ -7,7 +7,7 @@ describe.each(STORE_KINDS)('quotas in a %s store', (kind) => {
 
   test('each customer has five requests a minute', async () => {
     const { store, clock } = stores.frozen();
-    await using app = createApp(store);
+    await using app = createApp(store, PATIENT);
     const ask = (key: string) => app.inject({ url: '/', headers: { 'x-api-key': key } });
     for (const left of [4, 3, 2, 1, 0]) {
       const answer = await ask('key-of-ann');
@@ -30,7 +30,7 @@ describe.each(STORE_KINDS)('quotas in a %s store', (kind) => {
   });
 
   test('invented keys share the quota of their address', async () => {
-    await using app = createApp(stores.frozen().store);
+    await using app = createApp(stores.frozen().store, PATIENT);
     const statuses: number[] = [];
     for (let i = 0; i < 6; i++) {
       const answer = await app.inject({ url: '/', headers: { 'x-api-key': `guess-${i}` } });

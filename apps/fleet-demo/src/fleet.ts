@@ -22,11 +22,13 @@ export interface Fleet {
 /** Replicas as HTTP servers in this process, over one store in its memory. */
 export class InProcessFleet implements Fleet {
   readonly #limit: number;
+  readonly #replicas: number;
   readonly #store: MemoryStore = memoryStore();
   readonly #servers: Listening[] = [];
 
-  constructor(limit: number) {
+  constructor(limit: number, replicas: number) {
     this.#limit = limit;
+    this.#replicas = replicas;
   }
 
   get ports(): readonly number[] {
@@ -35,7 +37,7 @@ export class InProcessFleet implements Fleet {
 
   async add(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
-      this.#servers.push(await listen(createService(this.#limit, this.#store)));
+      this.#servers.push(await listen(createService(this.#limit, this.#store, this.#replicas)));
     }
   }
 

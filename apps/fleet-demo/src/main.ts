@@ -4,7 +4,7 @@ import { type Fleet, InProcessFleet, ProcessFleet } from './fleet.js';
 import { Interrupted, interruption, unlessAborted } from './interruption.js';
 import { Progress } from './progress.js';
 import * as report from './report.js';
-import { type Figures, run } from './run.js';
+import { type Figures, JOINING, REPLICAS, run } from './run.js';
 import { openStore, type QuotaStore } from './store.js';
 
 process.exitCode = await main(process.argv.slice(2));
@@ -68,6 +68,7 @@ async function demo(options: Options, progress: Progress, signal: AbortSignal): 
 }
 
 function fleetFor(store: QuotaStore, limit: number): Fleet {
-  if (store.kind === 'memory') return new InProcessFleet(limit);
-  return new ProcessFleet({ limit, redisUrl: store.url, prefix: store.prefix });
+  const replicas = REPLICAS + JOINING;
+  if (store.kind === 'memory') return new InProcessFleet(limit, replicas);
+  return new ProcessFleet({ limit, replicas, redisUrl: store.url, prefix: store.prefix });
 }

@@ -10,6 +10,8 @@ import { createService, listen } from './service.js';
 /** What a replica has to know. */
 export interface ReplicaConfig {
   readonly limit: number;
+  /** How many of the service there will be. */
+  readonly replicas: number;
   readonly redisUrl: string;
   /** How all keys of this run begin. */
   readonly prefix: string;
@@ -41,6 +43,6 @@ process.once('message', (config: ReplicaConfig) => {
 async function start(config: ReplicaConfig): Promise<ReplicaReady> {
   const redis = await connectRedis(config.redisUrl);
   const store = redisStore(redis, { prefix: config.prefix });
-  const { port } = await listen(createService(config.limit, store));
+  const { port } = await listen(createService(config.limit, store, config.replicas));
   return { port };
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Store } from '@rl/core';
+import type { FallbackOptions, Store } from '@rl/core';
 import { rateLimit } from '@rl/express';
 import express, {
   type ErrorRequestHandler,
@@ -19,14 +19,25 @@ export type Mode = keyof typeof PATHS;
 /**
  * The service of the demo. Its two routes do the same under the same policy; the one difference
  * is the store. Without one, a limiter counts in the memory of its own replica.
+ *
+ * @param replicas how many of the service there will be
  */
-export function createService(limit: number, store: Store): Express {
+export function createService(limit: number, store: Store, replicas: number): Express {
   const policy = { name: POLICY, limit, window: WINDOW_MS, key: apiKeyOf };
   const app = express();
   app.get(PATHS.perReplica, rateLimit(policy), answer);
-  app.get(PATHS.shared, rateLimit({ ...policy, store }), answer);
+  app.get(PATHS.shared, rateLimit({ ...policy, store, fallback: fallbackOf(replicas) }), answer);
   app.use(answerFailure);
   return app;
+}
+
+/**
+ * A replica on a machine that is busy shall not decide without the store: it waits for it this long.
+ *
+ * @param replicas among how many the quota is divided where it has to, after all
+ */
+export function fallbackOf(replicas: number): FallbackOptions {
+  return { deadline: '1s', replicas };
 }
 
 /** The partition key: who pays, whichever machine calls and whichever replica answers. */

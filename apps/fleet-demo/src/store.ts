@@ -4,6 +4,7 @@ import { redisStore } from '@rl/core/redis';
 import { type FoundRedis, findRedis, type RedisServer, startRedis } from '@rl/testkit';
 import { API_KEY, POLICY, WINDOW_MS } from './quota.js';
 import { connectRedis } from './redis.js';
+import { fallbackOf } from './service.js';
 
 /** What a user asks for: `auto` is Redis where there is one, else memory. */
 export const STORES = ['auto', 'redis', 'memory'] as const;
@@ -78,7 +79,11 @@ async function useRedis(url: string): Promise<RedisQuota> {
   });
   const close = async () => {
     const policies = { [POLICY]: { limit: 1, window: WINDOW_MS } };
-    const limiter = createLimiter({ policies, store: redisStore(client, { prefix }) });
+    const limiter = createLimiter({
+      policies,
+      store: redisStore(client, { prefix }),
+      fallback: fallbackOf(1),
+    });
     await limiter.reset({ [POLICY]: API_KEY }).catch((error: unknown) => {
       const fate = 'it expires by itself within the hour';
       console.error(`The key under ${prefix} was not removed (${fate}): ${messageOf(error)}`);

@@ -22,7 +22,7 @@ let fleet: Fleet | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fleet-'));
-  config = { limit: 2, redisUrl: (await sharedRedis()).url, prefix: randomPrefix() };
+  config = { limit: 2, replicas: 3, redisUrl: (await sharedRedis()).url, prefix: randomPrefix() };
 });
 afterEach(() => fleet?.stop());
 afterAll(async () => {
@@ -52,7 +52,7 @@ async function statuses(ports: readonly number[], path: string): Promise<number[
 }
 
 test.each([
-  ['in this process', () => new InProcessFleet(2)],
+  ['in this process', () => new InProcessFleet(2, 3)],
   ['in processes', () => new ProcessFleet(config, REPLICA)],
 ])('replicas %s: two permits for each, or two for all', async (_where, create) => {
   fleet = create();

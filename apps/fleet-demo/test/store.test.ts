@@ -100,6 +100,7 @@ test('a REDIS_URL is used under a prefix of its own, and left as it was', async 
   const limiter = createLimiter({
     policies,
     store: redisStore(redis, { prefix: store.prefix }),
+    fallback: { deadline: '1m', replicas: 1 },
   });
   await limiter.consume({ [POLICY]: API_KEY });
   const key = `${store.prefix}:{${API_KEY}}:${POLICY}:tb1`;

@@ -1,4 +1,4 @@
-import type { Store } from '@rl/core';
+import type { FallbackOptions, Store } from '@rl/core';
 import { rateLimit } from '@rl/koa';
 import Koa, { type Context } from 'koa';
 
@@ -12,14 +12,19 @@ function customerOf(ctx: Context): string | undefined {
   return CUSTOMERS.get(ctx.get('x-api-key'));
 }
 
-/** The service: five requests a minute for each customer, counted in `store`. */
-export function createApp(store: Store): Koa {
+/**
+ * The service: five requests a minute for each customer, counted in `store`.
+ *
+ * @param fallback what it does while the store cannot answer
+ */
+export function createApp(store: Store, fallback: FallbackOptions): Koa {
   const app = new Koa();
   app.use(
     rateLimit({
       store,
       limit: 5,
       window: '1m',
+      fallback,
       // Only a key that we gave out has a quota of its own: invented ones share their address's.
       key: customerOf,
     }),

@@ -1,4 +1,4 @@
-import { STORE_KINDS, useStores } from '@rl/adapter-suite';
+import { PATIENT, STORE_KINDS, useStores } from '@rl/adapter-suite';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.js';
@@ -8,7 +8,7 @@ describe.each(STORE_KINDS)('quotas in a %s store', (kind) => {
 
   test('each customer has five requests a minute', async () => {
     const { store, clock } = stores.frozen();
-    const app = createApp(store);
+    const app = createApp(store, PATIENT);
     const ask = (key: string) => request(app.callback()).get('/').set('x-api-key', key);
     for (const left of [4, 3, 2, 1, 0]) {
       await ask('key-of-ann')
@@ -26,7 +26,7 @@ describe.each(STORE_KINDS)('quotas in a %s store', (kind) => {
   });
 
   test('invented keys share the quota of their address', async () => {
-    const app = createApp(stores.frozen().store);
+    const app = createApp(stores.frozen().store, PATIENT);
     const statuses: number[] = [];
     for (let i = 0; i < 6; i++) {
       const answer = await request(app.callback()).get('/').set('x-api-key', `guess-${i}`);

@@ -5,6 +5,7 @@ import type { Framework } from './framework.js';
 import { describeKeys } from './key-suite.js';
 import { describeLateDecisions } from './late-suite.js';
 import { describeOptions } from './options-suite.js';
+import { describeOutages } from './outage-suite.js';
 import { describePolicies } from './policy-suite.js';
 import { describeQuota } from './quota-suite.js';
 
@@ -17,6 +18,7 @@ export function describeAdapter(framework: Framework): void {
     describeKeys(framework);
     describeAddress(framework);
     describeFailures(framework);
+    describeOutages(framework);
     describeLateDecisions(framework);
   });
 }

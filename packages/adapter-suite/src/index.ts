@@ -13,6 +13,7 @@ export type {
   Target,
 } from './framework.js';
 export { serve } from './node-server.js';
+export { PATIENT } from './patient.js';
 export { describeReadme } from './readme-suite.js';
 export { describeServer } from './server-suite.js';
 export {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Answer, ask, askInTurn } from './client.js';
 import { parseField } from './fields.js';
 import type { Framework } from './framework.js';
+import { PATIENT } from './patient.js';
 import { STORE_KINDS, useStores } from './stores.js';
 import { useApp } from './use-app.js';
 
@@ -77,6 +78,7 @@ export function describePolicies(framework: Framework): void {
       const { store } = stores.frozen();
       const limiter = createLimiter({
         store,
+        fallback: PATIENT,
         policies: {
           quarter: { limit: 15, window: '15m' },
           day: { limit: 100, window: '1d' },
@@ -100,6 +102,7 @@ export function describePolicies(framework: Framework): void {
       const { store } = stores.frozen();
       const limiter = createLimiter({
         store,
+        fallback: PATIENT,
         policies: { burst: { limit: 2, window: '10s' }, day: { limit: 2, window: '1d' } },
       });
       const keys = async () => ({ burst: 'ann', day: 'ann' });

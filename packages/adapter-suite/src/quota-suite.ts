@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { ask, askAtOnce, askInTurn } from './client.js';
 import { countLines, parseField } from './fields.js';
 import type { AnyRequest, Framework } from './framework.js';
+import { PATIENT } from './patient.js';
 import { STORE_KINDS, useStores } from './stores.js';
 import { useApp } from './use-app.js';
 
@@ -138,6 +139,7 @@ export function describeQuota(framework: Framework): void {
       const { store } = stores.frozen();
       const limiter = createLimiter({
         store,
+        fallback: PATIENT,
         policies: { free: { limit: 1, window: '60s' }, paid: { limit: 2, window: '60s' } },
       });
       const keys = (request: AnyRequest): { [policy: string]: string } => ({

@@ -1,6 +1,7 @@
 import { redisStore } from '@rl/core/redis';
 import { Redis } from 'ioredis';
 import type { AnyOptions, RunningApp } from './framework.js';
+import { PATIENT } from './patient.js';
 
 export { serve } from './node-server.js';
 
@@ -23,7 +24,13 @@ export async function runReplica(
   const { redisUrl, prefix } = JSON.parse(process.argv[2] ?? '') as ReplicaOrder;
   const client = new Redis(redisUrl);
   const store = redisStore(client, { prefix });
-  const app = await start({ store, limit: REPLICA_LIMIT, window: '1h', key: () => 'everybody' });
+  const app = await start({
+    store,
+    limit: REPLICA_LIMIT,
+    window: '1h',
+    key: () => 'everybody',
+    fallback: PATIENT,
+  });
   process.once('disconnect', async () => {
     await app.close();
     await client.quit();

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type RedisServer, startRedis } from '@rl/testkit';
+import { type RedisServer, startFaultProxy, startRedis } from '@rl/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, askAtOnce } from './client.js';
+import { ask, askAtOnce, askInTurn } from './client.js';
 import type { Target } from './framework.js';
 
 /**
@@ -27,7 +28,7 @@ export function describeServer(program: URL): void {
     ] as const)('ends cleanly at %s with its quotas in %s', async (signal, where) => {
       const { REDIS_URL: _, PORT: __, ...env } = process.env;
       const service = spawn(process.execPath, [fileURLToPath(program)], {
-        env: where === 'Redis' ? { ...env, REDIS_URL: redis.url } : env,
+        env: where === 'Redis' ? { ...env, ...patient(redis) } : env,
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       try {
@@ -43,8 +44,29 @@ export function describeServer(program: URL): void {
       }
     });
 
+    test('starts while its Redis is away, has its quotas all the same, and ends cleanly', async () => {
+      const away = await startFaultProxy(redis);
+      await away.refuse();
+      const service = spawn(process.execPath, [fileURLToPath(program)], {
+        env: { ...process.env, PORT: '0', REDIS_URL: away.url },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      try {
+        const complaints = text(service.stderr);
+        const { target } = await firstLine(service);
+        const question = { headers: { 'x-api-key': 'key-of-ann' } };
+        expect(await askInTurn(target, 7, question)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+        service.kill('SIGTERM');
+        expect(await once(service, 'exit')).toEqual([0, null]);
+        expect(await complaints).toMatch(/^Redis: .*ECONNREFUSED/m);
+      } finally {
+        service.kill('SIGKILL');
+        await away.close();
+      }
+    });
+
     test('two of it share the quotas in Redis', async () => {
-      const env = { ...process.env, PORT: '0', REDIS_URL: redis.url };
+      const env = { ...process.env, PORT: '0', ...patient(redis) };
       const services = [0, 1].map(() =>
         spawn(process.execPath, [fileURLToPath(program)], {
           env,
@@ -64,6 +86,11 @@ export function describeServer(program: URL): void {
       }
     });
   });
+}
+
+/** Has a service decide by this Redis, on however busy a machine. */
+function patient({ url }: RedisServer): { REDIS_URL: string; REDIS_DEADLINE: string } {
+  return { REDIS_URL: url, REDIS_DEADLINE: '10s' };
 }
 
 /** Rejects where the program ends without printing one. */

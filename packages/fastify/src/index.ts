@@ -15,8 +15,9 @@ export type RateLimitOptions = CoreOptions<FastifyRequest>;
 
 /**
  * Plugin that charges each request to the network of `request.ip`, or to what `key` or `keys` says,
- * and answers 429 with a problem document where the quota is spent: nothing after it runs then.
- * Where key, cost or store fail, the error goes to the error handler.
+ * and answers 429 with a problem document where the quota is spent, or 503 where `fallback` says so
+ * while the store cannot answer: nothing after it runs then. Where key or cost fail, the error goes to
+ * the error handler.
  *
  * It is an `onRequest` hook of the context it is registered in, with the contexts within: routes of
  * the parent are not limited. In the root context that includes requests to unknown paths.

@@ -1,4 +1,4 @@
-import { askInTurn, STORE_KINDS, type Target, useStores } from '@rl/adapter-suite';
+import { askInTurn, PATIENT, STORE_KINDS, type Target, useStores } from '@rl/adapter-suite';
 import { memoryStore } from '@rl/core';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ describe.each(STORE_KINDS)('contexts, on a %s store', (kind) => {
     const { store } = stores.frozen();
     app.get('/', () => 'ok');
     app.register(async (child) => {
-      child.register(rateLimit, { store, limit: 1, window: '60s' });
+      child.register(rateLimit, { store, limit: 1, window: '60s', fallback: PATIENT });
       child.get('/limit1', () => 'ok');
       child.get('/limit2', () => 'ok');
     });
@@ -46,7 +46,13 @@ describe.each(STORE_KINDS)('contexts, on a %s store', (kind) => {
     const { store } = stores.frozen();
     for (const limit of [1, 2]) {
       app.register(async (child) => {
-        child.register(rateLimit, { store, name: `limit${limit}`, limit, window: '60s' });
+        child.register(rateLimit, {
+          store,
+          name: `limit${limit}`,
+          limit,
+          window: '60s',
+          fallback: PATIENT,
+        });
         child.get(`/limit${limit}`, () => 'ok');
       });
     }
@@ -58,7 +64,7 @@ describe.each(STORE_KINDS)('contexts, on a %s store', (kind) => {
   test('F-03 unknown paths are limited too', async () => {
     const app = newApp();
     const { store } = stores.frozen();
-    app.register(rateLimit, { store, limit: 5, window: '60s' });
+    app.register(rateLimit, { store, limit: 5, window: '60s', fallback: PATIENT });
     app.get('/', () => 'ok');
     const statuses = await askInTurn(await targetOf(app), 10, { path: '/unknown' });
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429, 429, 429, 429, 429]);
@@ -68,7 +74,7 @@ describe.each(STORE_KINDS)('contexts, on a %s store', (kind) => {
     const app = newApp();
     const { store } = stores.frozen();
     app.setNotFoundHandler((_request, reply) => reply.code(404).send('nothing here'));
-    app.register(rateLimit, { store, limit: 5, window: '60s' });
+    app.register(rateLimit, { store, limit: 5, window: '60s', fallback: PATIENT });
     const statuses = await askInTurn(await targetOf(app), 10, { path: '/unknown' });
     expect(statuses).toEqual([404, 404, 404, 404, 404, 429, 429, 429, 429, 429]);
   });

@@ -14,8 +14,9 @@ export type RateLimitOptions = CoreOptions<Context>;
 
 /**
  * Middleware that charges each request that reaches it to the network of `ctx.ip`, or to what `key`
- * or `keys` says, and answers 429 with a problem document where the quota is spent: nothing after
- * it runs then. Where key, cost or store fail, it throws.
+ * or `keys` says, and answers 429 with a problem document where the quota is spent, or 503 where
+ * `fallback` says so while the store cannot answer: nothing after it runs then. Where key or cost
+ * fail, it throws.
  *
  * A response that others have sent meanwhile, such as a timeout, is left alone and the request goes
  * no further.

@@ -45,9 +45,10 @@ export class Gate<Request> {
    * The verdict, at once where it can be had at once, else as a promise. Undefined where the request
    * goes ahead without one: the middleware is switched off, or no policy is left that applies.
    *
-   * Throws, or rejects, where a key, cost or policy cannot be used and where the store cannot
-   * answer: the adapter passes that to the framework's error handling. It is always an object,
-   * since to some frameworks an error that is undefined or a text means "go on".
+   * Throws, or rejects, where a key, cost or policy cannot be used and where the limiter or its store
+   * is closed: the adapter passes that to the framework's error handling. It is always an object,
+   * since to some frameworks an error that is undefined or a text means "go on". A store that cannot
+   * answer is no error: the limiter's fallback decides then.
    */
   judge(request: Request): Verdict | Promise<Verdict | undefined> | undefined {
     if (!this.#setup.enabled) return undefined;

@@ -13,16 +13,23 @@ export function toSeconds(ms: number): number {
 
 /**
  * The fields of draft-ietf-httpapi-ratelimit-headers-11, both with a member for each decision, in
- * their order; none where there is no decision.
+ * their order; none where there is none to tell of. What an open or closed fallback decided is left
+ * out of both: nobody knows what is left in its bucket.
  */
 export function rateLimitFields(decisions: readonly Decision[]): readonly Header[] {
-  const [first] = decisions;
+  const known = decisions.every(isKnown) ? decisions : decisions.filter(isKnown);
+  const [first] = known;
   if (first === undefined) return [];
-  const alone = decisions.length === 1;
+  const alone = known.length === 1;
   return [
-    ['RateLimit-Policy', alone ? policyMember(first) : decisions.map(policyMember).join(', ')],
-    ['RateLimit', alone ? stateMember(first) : decisions.map(stateMember).join(', ')],
+    ['RateLimit-Policy', alone ? policyMember(first) : known.map(policyMember).join(', ')],
+    ['RateLimit', alone ? stateMember(first) : known.map(stateMember).join(', ')],
   ];
+}
+
+/** A local fallback counts, if only for this replica; the others do not. */
+function isKnown({ fallback }: Decision): boolean {
+  return fallback === undefined || fallback.mode === 'local';
 }
 
 /** What was last told of a policy, by its name: it seldom changes, and is on every response. */

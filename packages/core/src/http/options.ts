@@ -1,5 +1,7 @@
+import type { FallbackOptions } from '../fallback/options.js';
 import type { KeyPart } from '../key/combine-keys.js';
 import type { Limiter, PerPolicy, PolicyChanges } from '../limiter/limiter.js';
+import type { FallbackMode } from '../policy/fallback-mode.js';
 import type { PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
 import type { MissingKey, NoAddress } from './missing-key.js';
@@ -8,7 +10,8 @@ import type { RequestKeys } from './request-keys.js';
 /** A value, or a promise of it. */
 export type Later<T> = T | PromiseLike<T>;
 
-interface CommonOptions<Request> {
+/** What both forms take. */
+export interface CommonOptions<Request> {
   /**
    * Permits a request costs, for all policies or by policy: an integer, at least 0, or a function of
    * the request. Default 1.
@@ -33,37 +36,47 @@ interface CommonOptions<Request> {
   policies?: ((request: Request) => Later<PolicyChanges | undefined>) | undefined;
 }
 
-/** One policy, given in place. */
-export interface PolicyRateLimitOptions<Request>
-  extends CommonOptions<Request>,
-    Omit<PolicyOptions, 'limit'> {
+/** What only the form with one policy takes, besides that policy. */
+export interface InPlaceOptions<Request> {
   /** Permits per window: an integer, at least 0, or a function of the request. */
   limit: number | ((request: Request) => Later<number>);
   /** Name of the policy, in headers and in the store. Default `"default"`. */
   name?: string | undefined;
   /** Where buckets live. Default: this process's memory. */
   store?: Store | undefined;
+  /**
+   * What becomes of requests while the store cannot answer, and how long they wait for it. A mode
+   * stands for the options with that mode. Default `"local"`.
+   */
+  fallback?: FallbackMode | FallbackOptions | undefined;
   /** The partition key: whom the request is charged to. Default: the client's address. */
   key?: ((request: Request) => Later<KeyPart | null | undefined>) | undefined;
-  limiter?: undefined;
-  keys?: undefined;
 }
 
-/** A limiter made elsewhere, with its policies. */
-export interface LimiterRateLimitOptions<Request> extends CommonOptions<Request> {
+/** What only the form with a limiter takes. */
+export interface GivenLimiterOptions<Request> {
   limiter: Limiter;
   /** Which policies the request falls under and its partition keys: `{ tenant: req.tenant }`. */
   keys: (request: Request) => Later<RequestKeys>;
-  limit?: undefined;
-  window?: undefined;
-  burst?: undefined;
-  algorithm?: undefined;
-  overdraft?: undefined;
-  shadow?: undefined;
-  name?: undefined;
-  store?: undefined;
-  key?: undefined;
 }
+
+/** Options of the other form. */
+type Absent<Options> = { [Name in keyof Options]?: undefined };
+
+type OnePolicy<Request> = Omit<PolicyOptions, keyof InPlaceOptions<Request>> &
+  InPlaceOptions<Request>;
+
+/** One policy, given in place. */
+export interface PolicyRateLimitOptions<Request>
+  extends CommonOptions<Request>,
+    OnePolicy<Request>,
+    Absent<GivenLimiterOptions<Request>> {}
+
+/** A limiter made elsewhere, with its policies and its fallback. */
+export interface LimiterRateLimitOptions<Request>
+  extends CommonOptions<Request>,
+    GivenLimiterOptions<Request>,
+    Absent<OnePolicy<Request>> {}
 
 /** What `rateLimit` takes, the same in every framework. */
 export type RateLimitOptions<Request> =

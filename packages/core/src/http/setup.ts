@@ -7,7 +7,7 @@ import {
   type PerPolicy,
   type PolicyChanges,
 } from '../limiter/limiter.js';
-import { parsePolicy } from '../policy/policy.js';
+import { POLICY_OPTION_NAMES, type PolicyOptions, parsePolicy } from '../policy/policy.js';
 import { clientKeys, type ProxyView } from './client-key.js';
 import {
   checkChoice,
@@ -18,6 +18,9 @@ import {
   type NoAddress,
 } from './missing-key.js';
 import type {
+  CommonOptions,
+  GivenLimiterOptions,
+  InPlaceOptions,
   Later,
   LimiterRateLimitOptions,
   PolicyRateLimitOptions,
@@ -46,10 +49,32 @@ interface Source<Request> {
   readonly close: () => Promise<void>;
 }
 
-const COMMON = ['cost', 'enabled', 'missingKey', 'noAddress', 'ipv6Prefix', 'policies'];
-const POLICY = ['limit', 'window', 'burst', 'algorithm', 'overdraft', 'shadow'];
-const WITH_POLICY = [...POLICY, 'name', 'store', 'key', ...COMMON];
-const WITH_LIMITER = ['limiter', 'keys', ...COMMON];
+/** All of some options, by name: the compiler sees that none is missing. */
+type AllOf<Options> = { readonly [Name in keyof Options]-?: true };
+
+const COMMON: AllOf<CommonOptions<never>> = {
+  cost: true,
+  enabled: true,
+  missingKey: true,
+  noAddress: true,
+  ipv6Prefix: true,
+  policies: true,
+};
+const IN_PLACE: AllOf<InPlaceOptions<never>> = {
+  limit: true,
+  name: true,
+  store: true,
+  fallback: true,
+  key: true,
+};
+const GIVEN: AllOf<GivenLimiterOptions<never>> = { limiter: true, keys: true };
+
+/** What the policy takes as it is. */
+const POLICY = POLICY_OPTION_NAMES.filter((name) => !(name in IN_PLACE));
+const WITH_POLICY = [
+  ...new Set([...POLICY_OPTION_NAMES, ...Object.keys(IN_PLACE), ...Object.keys(COMMON)]),
+];
+const WITH_LIMITER = [...Object.keys(GIVEN), ...Object.keys(COMMON)];
 
 /**
  * Checks the options of an adapter.
@@ -89,16 +114,19 @@ function fromPolicy<Request>(
   clientKeyOf: (request: Request) => string | undefined,
 ): Source<Request> {
   checkOptionNames('', options, WITH_POLICY);
-  const { name = 'default', store, limit, window, burst, algorithm, overdraft, shadow } = options;
-  const others = { window, algorithm, overdraft, shadow };
+  const { name = 'default', store, limit, burst, fallback } = options;
+  const given = Object.entries(options).filter(([option]) => POLICY.includes(option));
+  const asGiven = Object.fromEntries(given) as Omit<PolicyOptions, 'limit' | 'fallback'>;
   // Where each request brings its limit, this one is a base that is never in force.
-  const policy =
-    typeof limit === 'function' ? { limit: 1, ...others } : { limit, burst, ...others };
+  const policy: PolicyOptions =
+    typeof limit === 'function'
+      ? { ...asGiven, limit: 1, burst: undefined }
+      : { ...asGiven, limit };
   // Once more below, where errors would call the field policies.default.limit.
   parsePolicy(name, { ...policy, burst }, '');
   const policiesOf = typeof limit === 'function' ? limitOf(name, limit, options) : options.policies;
   const keysOf = keyOf(name, options, clientKeyOf);
-  const limiter = createLimiter({ policies: { [name]: policy }, store });
+  const limiter = createLimiter({ policies: { [name]: policy }, store, fallback });
   return { limiter, keysOf, policiesOf, close: () => limiter.close() };
 }
 
