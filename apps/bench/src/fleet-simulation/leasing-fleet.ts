@@ -1,4 +1,5 @@
 import { type Clock, createLimiter, type Decision, type Limiter, memoryStore } from '@rl/core';
+import { PATIENT } from '../patient.js';
 import { type Fleet, LEASE_MS, type World } from './fleet.js';
 import { NetworkStore } from './network-store.js';
 import { Random } from './random.js';
@@ -49,7 +50,12 @@ export function leasingFleet({ scenario, seed, network, tally }: World): Fleet {
     );
     const { limitPerSecond, burst } = scenario;
     const policy = { limit: limitPerSecond, window: '1s', burst, lease: { ttl: LEASE_MS } };
-    const limiter = createLimiter({ policies: { api: policy }, store: ownStore, clock });
+    const limiter = createLimiter({
+      policies: { api: policy },
+      store: ownStore,
+      fallback: PATIENT,
+      clock,
+    });
     return { limiter, store: ownStore };
   }
 

@@ -4,6 +4,7 @@ import { randomPrefix } from '@rl/testkit';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Checked } from '../closed-loop.js';
+import { PATIENT } from '../patient.js';
 import { LIMIT, OURS, WINDOW_MS } from '../scenario.js';
 import { rateLimitRedisStore } from './rate-limit-redis-store.js';
 
@@ -23,6 +24,7 @@ const makeOurs = async (client: Redis): Promise<RedisLimiter<Decision>> => {
   const limiter = createLimiter({
     policies: { k: { limit: LIMIT, window: WINDOW_MS } },
     store: redisStore(client, { prefix: randomPrefix() }),
+    fallback: PATIENT,
   });
   return {
     name: OURS,

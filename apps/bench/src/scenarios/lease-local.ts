@@ -2,6 +2,7 @@ import { createLimiter } from '@rl/core';
 import { redisStore } from '@rl/core/redis';
 import { randomPrefix } from '@rl/testkit';
 import { MemoryStore } from 'express-rate-limit';
+import { PATIENT } from '../patient.js';
 import { formatRounds } from '../report.js';
 import { type Contender, figuresOf, playRounds, ratioToBestPeer } from '../rounds.js';
 import { OURS, type Scenario, type ScenarioResult, type Stage } from '../scenario.js';
@@ -70,7 +71,7 @@ async function play({ redis, effort, signal }: Stage): ReturnType<typeof playRou
   const client = await redis.connect();
   const store = redisStore(client, { prefix });
   const policy = { limit: LIMIT, window: WINDOW_MS, lease: true };
-  const limiter = createLimiter({ policies: { tenant: policy }, store });
+  const limiter = createLimiter({ policies: { tenant: policy }, store, fallback: PATIENT });
   const express = new MemoryStore();
   // Of the middleware's options it reads this one alone.
   express.init({ windowMs: WINDOW_MS } as Parameters<typeof express.init>[0]);

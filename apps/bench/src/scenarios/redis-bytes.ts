@@ -2,6 +2,7 @@ import { ALGORITHMS, type Algorithm, createLimiter } from '@rl/core';
 import { randomPrefix } from '@rl/testkit';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { PATIENT } from '../patient.js';
 import { formatNumber } from '../report.js';
 import type { ScenarioResult, Stage } from '../scenario.js';
 import { median } from '../statistics.js';
@@ -78,7 +79,7 @@ function makeOurs(client: Redis, algorithm: Algorithm): Stored {
   // The store puts a colon behind its prefix.
   const { store, keys } = recordedStore(client, randomPrefix().slice(0, -1));
   const policy = { limit: LIMIT, window: WINDOW_MS, algorithm };
-  const limiter = createLimiter({ policies: { api: policy }, store });
+  const limiter = createLimiter({ policies: { api: policy }, store, fallback: PATIENT });
   return {
     name: algorithm,
     check: (key) => limiter.consume({ api: key }),

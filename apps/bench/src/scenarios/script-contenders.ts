@@ -1,6 +1,7 @@
 import { createLimiter } from '@rl/core';
 import { randomPrefix } from '@rl/testkit';
 import type { Redis } from 'ioredis';
+import { PATIENT } from '../patient.js';
 import { encodeCommand } from '../resp.js';
 import { KEYS, OURS, WINDOW_MS } from '../scenario.js';
 import { ARTICLE_SCRIPT } from './article-script.js';
@@ -25,7 +26,11 @@ export type MakeScriptContender = (client: Redis, limit: number) => ScriptConten
 /** The calls are those the store makes for one check in a turn of the event loop. */
 const makeOurs: MakeScriptContender = (client, limit) => {
   const { store, calls, keys } = recordedStore(client, randomPrefix().slice(0, -1));
-  const limiter = createLimiter({ policies: { k: { limit, window: WINDOW_MS } }, store });
+  const limiter = createLimiter({
+    policies: { k: { limit, window: WINDOW_MS } },
+    store,
+    fallback: PATIENT,
+  });
   return {
     name: OURS,
     async prepare() {

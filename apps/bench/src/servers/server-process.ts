@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { createLimiter } from '@rl/core';
 import { redisStore } from '@rl/core/redis';
 import { Redis } from 'ioredis';
+import { PATIENT } from '../patient.js';
 import type { ApiLimiter } from './app.js';
 import type { QuotaOrder, ServerMessage, ServerOrder } from './order.js';
 
@@ -25,6 +26,7 @@ async function openLimiter(quota: QuotaOrder): Promise<ApiLimiter> {
   const limiter = createLimiter({
     policies: { api: { limit, window, lease: true } },
     store,
+    fallback: PATIENT,
   });
   closers.push(
     () => limiter.close(),
