@@ -1,4 +1,4 @@
-/** What this library warns of, each once a process. `docs/keys.md` explains them. */
+/** What this library warns of, each once a process: see `docs/keys.md` and `docs/failure-modes.md`. */
 export type WarningCode =
   | 'RL_NO_ADDRESS'
   | 'RL_OBSERVER_FAILED'

@@ -104,8 +104,9 @@ export class Fallback {
     return this.#link.refusal;
   }
 
-  left(policy: Policy, key: string, { remaining }: Decision): void {
-    if (this.#isInUse) this.#local.learn(policy, key, remaining);
+  left(policy: Policy, key: string, decision: Decision): void {
+    // What is leased is not counted into what is left: it is spent besides.
+    if (this.#isInUse && decision.origin !== 'lease') this.#local.learn(policy, key, decision);
   }
 
   failed(error: unknown): void {
@@ -245,8 +246,8 @@ export class Fallback {
   /** Leases say what they know by themselves. */
   #learn(charges: readonly Charge[], decisions: readonly Decision[]): void {
     charges.forEach(({ policy, key }, i) => {
-      const { origin, remaining } = decisions[i] as Decision;
-      if (origin === 'store') this.#local.learn(policy, key, remaining);
+      const decision = decisions[i] as Decision;
+      if (decision.origin === 'store') this.#local.learn(policy, key, decision);
     });
   }
 

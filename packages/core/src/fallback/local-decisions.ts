@@ -9,8 +9,8 @@ import { type LocalBuckets, localBucketsOf } from './local-buckets.js';
 import type { Owed } from './owed.js';
 import { shareOf } from './share.js';
 
-/** What a client is told to wait where a policy is closed: by then the store has been tried again. */
-const CLOSED_RETRY_MS = 1000;
+/** What a client is told to wait for the store where only that can allow its call: it is tried by then. */
+const STORE_RETRY_MS = 1000;
 
 /** Most shares that are kept, by policy; apps have tiers, not one for each client. */
 const MAX_SHARES = 1000;
@@ -91,14 +91,19 @@ export class LocalDecisions {
     });
   }
 
-  /** The store has just said that so many permits are left of a bucket. */
-  learn(policy: Policy, key: string, left: number): void {
+  /** The store has just said what is left of a bucket. */
+  learn(policy: Policy, key: string, said: Decision): void {
     const mode = this.modeOf(policy);
     if (mode === 'closed') return;
     const share = this.#shareOf(policy);
-    const part = Math.floor(left / (mode === 'local' ? this.#replicas : 1));
+    const part = Math.floor(said.remaining / (mode === 'local' ? this.#replicas : 1));
     const own = Math.min(part, share.burst);
-    const { remaining } = this.#shares.tryConsume(share, key, 0);
+    let { remaining, resetAfterMs } = this.#shares.tryConsume(share, key, 0);
+    if (policy.algorithm === 'fixed-window' && resetAfterMs < said.resetAfterMs) {
+      // The share's window would end, and all of it be there again, before the store's does.
+      void this.#shares.reset(share, key);
+      remaining = share.burst;
+    }
     if (remaining > own) this.#shares.tryConsume(share, key, remaining - own);
     else if (remaining < own) void this.#shares.refund(share, key, own - remaining, undefined);
   }
@@ -132,7 +137,10 @@ export class LocalDecisions {
   due(policy: Policy, key: string): number {
     const owed = this.owed.clear(policy, key);
     if (owed === 0 || this.modeOf(policy) === 'closed') return owed;
-    const share = this.#shareOf(policy);
+    // A share that became smaller meanwhile still misses what was spent of the larger one.
+    const { burst, overdraft, limit } = policy;
+    const spent = { ...this.#shareOf(policy), burst, overdraft };
+    const share = isBucket(policy) ? spent : { ...spent, limit };
     return Math.min(owed, missing(share, this.#shares.tryConsume(share, key, 0)));
   }
 
@@ -189,9 +197,13 @@ function inMode(
 ): Decision {
   const { limit, windowMs, shadow } = policy;
   const told = { ...decision, limit, windowMs, origin: 'fallback', fallback } as const;
-  if (fallback.mode !== 'closed') return told;
-  const unknown = { ...told, remaining: 0, refillAfterMs: CLOSED_RETRY_MS };
+  if (fallback.mode !== 'closed') {
+    if (told.allowed || told.retryAfterMs !== undefined || cost > policy.burst) return told;
+    // It is more than the share, and not more than the store can allow.
+    return { ...told, retryAfterMs: STORE_RETRY_MS } as Decision;
+  }
+  const unknown = { ...told, remaining: 0, refillAfterMs: STORE_RETRY_MS };
   if (cost === 0) return unknown;
   if (shadow) return { ...unknown, wouldDeny: true } as Decision;
-  return { ...unknown, allowed: false, retryAfterMs: CLOSED_RETRY_MS } as Decision;
+  return { ...unknown, allowed: false, retryAfterMs: STORE_RETRY_MS } as Decision;
 }

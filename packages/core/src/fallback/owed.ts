@@ -35,7 +35,9 @@ export class Owed {
       return;
     }
     this.#characters += key.length;
-    this.#charges.set(id, { policy, key: ownText(key), cost });
+    const own = ownText(key);
+    // The text of an id refers to the key it was made of.
+    this.#charges.set(idOf(policy, own), { policy, key: own, cost });
     while (this.#charges.size > MAX_BUCKETS || this.#characters > MAX_CHARACTERS) {
       this.#forgetFirst();
     }

@@ -29,7 +29,8 @@ export class Reconciler {
   readonly #onTooMuch: (charge: Charge) => void;
   readonly #onDone: (buckets: number, permits: number) => void;
   readonly #underWay = new Set<Payment>();
-  #isRunning = false;
+  /** Ends when all is charged, or a payment has failed. */
+  #run: Promise<void> | undefined;
   #buckets = 0;
   #permits = 0;
 
@@ -55,28 +56,42 @@ export class Reconciler {
     for (const { policy, key } of charges) void this.#payOne(policy, key);
   }
 
-  /** Charges all that is owed, a piece at a time, until there is nothing or a payment fails. */
-  async payAll(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
+  /**
+   * Charges all that is owed, a piece at a time, and resolves when there is nothing or a payment has
+   * failed. Where that is being done, it is joined.
+   */
+  payAll(): Promise<void> {
+    if (this.#run === undefined) {
+      const run = this.#payPieces().finally(() => {
+        if (this.#run === run) this.#run = undefined;
+      });
+      this.#run = run;
+    }
+    return this.#run;
+  }
+
+  /** The store has been found: payments from before it was lost are lost, too. */
+  giveUp(): void {
+    this.#run = undefined;
+    for (const payment of [...this.#underWay]) payment.settle(false);
+  }
+
+  async #payPieces(): Promise<void> {
     let goesOn = true;
     while (goesOn && this.#local.owed.size > 0) {
       const first = this.#local.owed.first(CHUNK);
       const paid = await Promise.all(first.map(({ policy, key }) => this.#payOne(policy, key)));
       goesOn = paid.every(Boolean);
     }
-    this.#isRunning = false;
-  }
-
-  /** The store has been found: payments from before it was lost are lost, too. */
-  giveUp(): void {
-    for (const payment of [...this.#underWay]) payment.settle(false);
   }
 
   /** @returns false where it is owed again */
   #payOne(policy: Policy, key: string): Promise<boolean> {
     const cost = this.#local.due(policy, key);
-    if (cost === 0) return Promise.resolve(true);
+    if (cost === 0) {
+      this.#tellDone();
+      return Promise.resolve(true);
+    }
     const charge = { policy, key, cost };
     return new Promise((resolve) => {
       const payment: Payment = {
@@ -88,7 +103,8 @@ export class Reconciler {
         },
       };
       this.#underWay.add(payment);
-      this.#pay(charge).then(
+      const pay = async () => this.#pay(charge);
+      pay().then(
         () => payment.settle(true),
         () => payment.settle(false),
       );
@@ -112,7 +128,11 @@ export class Reconciler {
   #paid({ cost }: Charge): void {
     this.#buckets++;
     this.#permits += cost;
-    if (this.#underWay.size > 0 || this.#local.owed.size > 0) return;
+    this.#tellDone();
+  }
+
+  #tellDone(): void {
+    if (this.#buckets === 0 || this.#underWay.size > 0 || this.#local.owed.size > 0) return;
     this.#onDone(this.#buckets, this.#permits);
     this.#buckets = 0;
     this.#permits = 0;
