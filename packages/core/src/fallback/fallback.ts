@@ -4,6 +4,7 @@ import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { RETURN_MS, type StoreState } from './breaker.js';
+import { type AnswerForm, GuardedCall, type Guarding, ONE, SEVERAL } from './guarded-call.js';
 import { isBucket, LocalDecisions } from './local-decisions.js';
 import type { FallbackTerms } from './options.js';
 import { Reconciler } from './reconciler.js';
@@ -33,6 +34,7 @@ export class Fallback {
   readonly #local: LocalDecisions;
   readonly #reconciler: Reconciler;
   readonly #teller: Teller;
+  readonly #guarding: Guarding;
   #watch: ReplicaWatch | undefined;
   #isCounted = false;
   /** What is to be given back when the store is found, and when it was taken. */
@@ -69,6 +71,11 @@ export class Fallback {
       onFound: () => this.#found(),
       onBack: () => void this.#reconciler.payAll(),
     });
+    this.#guarding = {
+      learn: ({ policy, key }, decision) => this.#local.learn(policy, key, decision),
+      decide: (charges, fault) => this.#local.decide(charges, fault),
+      makeUp: (charges, instead, decisions) => this.#makeUp(charges, instead, decisions),
+    };
     this.#reconciler = new Reconciler(
       this.#local,
       (charge) => this.#pay(charge),
@@ -124,7 +131,7 @@ export class Fallback {
 
   /** The store's decision, or the one without it where that is not there by the deadline. */
   guardOne(charge: Charge, ask: () => Promise<Decision>): Promise<Decision> {
-    return this.#guard([charge], ask, asList, onlyOne);
+    return this.#guard([charge], ask, ONE);
   }
 
   /** As `guardOne`, for several buckets of one call. */
@@ -132,7 +139,7 @@ export class Fallback {
     charges: readonly Charge[],
     ask: () => Promise<readonly Decision[]>,
   ): Promise<readonly Decision[]> {
-    return this.#guard(charges, ask, same, same);
+    return this.#guard(charges, ask, SEVERAL);
   }
 
   /**
@@ -143,7 +150,11 @@ export class Fallback {
     this.#link.look();
     if (this.#link.state === 'lost') return Promise.reject(this.#link.refusal);
     return new Promise((resolve, reject) => {
-      this.#link.ask({ key, ask, answered: resolve, failed: reject });
+      const answered = (answer: Answer) => {
+        resolve(answer);
+        return true;
+      };
+      this.#link.ask({ key, ask, answered, failed: reject });
     });
   }
 
@@ -182,6 +193,7 @@ export class Fallback {
         answered: (decision) => {
           this.left(charge.policy, charge.key, decision);
           resolve(decision);
+          return true;
         },
         failed: (error) => {
           if (isStoreFailure(error)) resolve(this.#local.overcharge(charge, faultOf(error)));
@@ -217,37 +229,12 @@ export class Fallback {
   #guard<Answer>(
     charges: readonly Charge[],
     ask: () => Promise<Answer>,
-    decisionsOf: (answer: Answer) => readonly Decision[],
-    answerOf: (decisions: readonly Decision[]) => Answer,
+    form: AnswerForm<Answer>,
   ): Promise<Answer> {
     this.#count();
     this.#reconciler.payFor(charges);
     return new Promise((resolve, reject) => {
-      let instead: readonly Decision[] = [];
-      this.#link.ask({
-        key: (charges[0] as Charge).key,
-        ask,
-        // One may have waited for a lease that was asked for earlier, and came late.
-        isOfStore: (answer) => decisionsOf(answer).some(({ origin }) => origin === 'store'),
-        answered: (answer) => {
-          this.#learn(charges, decisionsOf(answer));
-          resolve(answer);
-        },
-        failed: (error) => {
-          if (!isStoreFailure(error)) return reject(error);
-          instead = this.#local.decide(charges, faultOf(error));
-          resolve(answerOf(instead));
-        },
-        late: (answer) => this.#makeUp(charges, instead, decisionsOf(answer)),
-      });
-    });
-  }
-
-  /** Leases say what they know by themselves. */
-  #learn(charges: readonly Charge[], decisions: readonly Decision[]): void {
-    charges.forEach(({ policy, key }, i) => {
-      const decision = decisions[i] as Decision;
-      if (decision.origin === 'store') this.#local.learn(policy, key, decision);
+      this.#link.ask(new GuardedCall(this.#guarding, charges, ask, form, resolve, reject));
     });
   }
 
@@ -272,8 +259,7 @@ export class Fallback {
   #pay({ policy, key, cost }: Charge): Promise<unknown> {
     const paid = this.#store.overcharge(policy, key, cost);
     // That it takes too long says something of the store, and nothing of the payment.
-    const ignore = () => {};
-    this.#link.ask({ key, ask: () => paid, answered: ignore, failed: ignore });
+    this.#link.ask({ key, ask: () => paid, answered: () => true, failed: () => {} });
     return paid;
   }
 
@@ -323,7 +309,3 @@ export class Fallback {
 function faultOf({ fault = 'other' }: RateLimitError): StoreFault {
   return fault;
 }
-
-const asList = (decision: Decision): readonly Decision[] => [decision];
-const onlyOne = ([decision]: readonly Decision[]): Decision => decision as Decision;
-const same = (decisions: readonly Decision[]): readonly Decision[] => decisions;

@@ -1,19 +1,29 @@
 import { MemoryStore } from '../store/memory/memory-store.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { KnownLeft } from './known-left.js';
 import { Owed } from './owed.js';
 
 /**
- * What a replica keeps of a store's buckets, to decide without it: what is spent of its shares, and
- * what it admitted that the store does not know of. Limiters of one store have it together, as they
- * have the buckets.
+ * What a replica keeps of a store's buckets, to decide without it: what is spent of its shares, what
+ * the store said of them, and what it does not know of. Limiters of one store have it together, as
+ * they have the buckets.
  */
 export class LocalBuckets {
   readonly shares: MemoryStore;
+  readonly left: KnownLeft = new KnownLeft();
   readonly owed: Owed = new Owed();
+  #pastMs: number | undefined;
 
   constructor(clock: Clock) {
-    this.shares = new MemoryStore({ clock });
+    this.shares = new MemoryStore({ clock: { nowMs: () => this.#pastMs ?? clock.nowMs() } });
+  }
+
+  /** Changes the shares as if it were `atMs`, which is no later than now. */
+  inThePast(atMs: number, change: () => void): void {
+    this.#pastMs = atMs;
+    change();
+    this.#pastMs = undefined;
   }
 }
 

@@ -70,6 +70,7 @@ export class LocalDecisions {
     const isClosed = charges.some(
       ({ policy, cost }, i) => modes[i] === 'closed' && cost > 0 && !policy.shadow,
     );
+    for (const { policy, key } of charges) this.#recall(policy, key);
     const local = charges.filter((_, i) => modes[i] === 'local');
     const shared = local.map(({ policy, key, cost }) => ({
       policy: this.#shareOf(policy),
@@ -91,21 +92,14 @@ export class LocalDecisions {
     });
   }
 
-  /** The store has just said what is left of a bucket. */
+  /**
+   * The store has just said what is left of a bucket. It does not know yet what is owed to it, if
+   * anything: then the share knows better.
+   */
   learn(policy: Policy, key: string, said: Decision): void {
-    const mode = this.modeOf(policy);
-    if (mode === 'closed') return;
-    const share = this.#shareOf(policy);
-    const part = Math.floor(said.remaining / (mode === 'local' ? this.#replicas : 1));
-    const own = Math.min(part, share.burst);
-    let { remaining, resetAfterMs } = this.#shares.tryConsume(share, key, 0);
-    if (policy.algorithm === 'fixed-window' && resetAfterMs < said.resetAfterMs) {
-      // The share's window would end, and all of it be there again, before the store's does.
-      void this.#shares.reset(share, key);
-      remaining = share.burst;
-    }
-    if (remaining > own) this.#shares.tryConsume(share, key, remaining - own);
-    else if (remaining < own) void this.#shares.refund(share, key, own - remaining, undefined);
+    if (this.modeOf(policy) === 'closed') return;
+    const { left, owed } = this.#own;
+    if (!owed.has(policy, key)) left.note(policy, key, said, this.#clock.nowMs());
   }
 
   /**
@@ -116,6 +110,7 @@ export class LocalDecisions {
     { policy, key, cost }: Charge,
     taken: Decision,
   ): Promise<{ decision: Decision; charged: number }> {
+    this.#recall(policy, key);
     const charged = this.owed.take({ policy, key, cost });
     const share = this.#shareOf(policy);
     const decision = await this.#shares.refund(share, key, cost, taken.decidedAtMs);
@@ -125,6 +120,7 @@ export class LocalDecisions {
   /** Takes permits, fit or not. */
   async overcharge(charge: Charge, fault: StoreFault): Promise<Decision> {
     const { policy, key, cost } = charge;
+    this.#recall(policy, key);
     this.owed.add(charge);
     const decision = await this.#shares.overcharge(this.#shareOf(policy), key, cost);
     return inMode(decision, policy, 0, { mode: this.modeOf(policy), fault });
@@ -146,6 +142,7 @@ export class LocalDecisions {
 
   /** Forgets what was charged to a bucket. */
   reset(policy: Policy, key: string): void {
+    this.#own.left.take(policy, key);
     this.owed.clear(policy, key);
     void this.#shares.reset(policy, key);
   }
@@ -158,6 +155,27 @@ export class LocalDecisions {
 
   get #shares(): MemoryStore {
     return this.#own.shares;
+  }
+
+  /**
+   * Sets the share to its part of what the store said last, as of then; where a window is counted, or
+   * each call, as of when all of that was spent at the latest, so that it comes back no later.
+   */
+  #recall(policy: Policy, key: string): void {
+    const said = this.#own.left.take(policy, key);
+    if (said === undefined) return;
+    const share = this.#shareOf(policy);
+    const replicas = this.modeOf(policy) === 'local' ? this.#replicas : 1;
+    const part = Math.min(Math.floor(said.remaining / replicas), share.burst);
+    const own = said.resetAfterMs === 0 ? share.burst : part;
+    const isAnew = policy.algorithm === 'fixed-window' || policy.algorithm === 'sliding-log';
+    const spentForMs = isAnew ? Math.max(0, policy.windowMs - said.resetAfterMs) : 0;
+    this.#own.inThePast(said.atMs - spentForMs, () => {
+      if (isAnew) void this.#shares.reset(share, key);
+      const { remaining } = this.#shares.tryConsume(share, key, 0);
+      if (remaining > own) this.#shares.tryConsume(share, key, remaining - own);
+      else if (remaining < own) void this.#shares.refund(share, key, own - remaining, undefined);
+    });
   }
 
   /** Takes what there is of a cost. */

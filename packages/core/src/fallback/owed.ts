@@ -22,6 +22,10 @@ export class Owed {
     return this.#charges.size;
   }
 
+  has(policy: Policy, key: string): boolean {
+    return this.#charges.size > 0 && this.#charges.has(idOf(policy, key));
+  }
+
   add({ policy, key, cost }: Charge): void {
     if (cost === 0) return;
     const id = idOf(policy, key);

@@ -12,9 +12,8 @@ export interface Question<Answer> {
   /** The partition key it is about, or one of them. */
   readonly key: string;
   ask(): Promise<Answer>;
-  answered(answer: Answer): void;
-  /** False of an answer that says nothing of the store, as it was not asked for it. Default: true. */
-  isOfStore?(answer: Answer): boolean;
+  /** @returns false of an answer that says nothing of the store, as it was not asked for it */
+  answered(answer: Answer): boolean;
   failed(error: Error): void;
   /** The answer came, after all, when the question had failed. */
   late?(answer: Answer): void;
@@ -40,13 +39,56 @@ export interface StoreLinkOptions {
 const MAX_PROBES = 16;
 const PROBE_ANYWAY_MS = 60_000;
 
-class Waiting extends Pending {
-  readonly giveUp: () => void;
+/** A question under way. Settled, it holds on to nothing: it stays in line until its deadline. */
+class Asked<Answer> extends Pending {
+  readonly #link: AskedBy;
+  /** Of the breaker, when it was asked. */
+  readonly #round: number;
+  #question: Question<Answer> | undefined;
 
-  constructor(giveUp: () => void) {
+  constructor(link: AskedBy, round: number, question: Question<Answer>) {
     super();
-    this.giveUp = giveUp;
+    this.#link = link;
+    this.#round = round;
+    this.#question = question;
   }
+
+  answered(answer: Answer): void {
+    const question = this.#question as Question<Answer>;
+    this.#question = undefined;
+    if (this.isSettled) {
+      question.late?.(answer);
+      this.#link.heardLate();
+      return;
+    }
+    this.isSettled = true;
+    if (question.answered(answer)) this.#link.heard();
+  }
+
+  failed(error: Error): void {
+    const question = this.#question as Question<Answer>;
+    this.#question = undefined;
+    if (this.isSettled) return;
+    this.isSettled = true;
+    if (isStoreFailure(error)) this.#link.notHeard(error, this.#round, question.key);
+    question.failed(error);
+  }
+
+  giveUp(): void {
+    const { key } = this.#question as Question<Answer>;
+    const error = this.#link.timeout();
+    this.#link.notHeard(error, this.#round, key);
+    (this.#question as Question<Answer>).failed(error);
+  }
+}
+
+/** What becomes of the store by its answers. */
+interface AskedBy {
+  heard(): void;
+  heardLate(): void;
+  notHeard(error: RateLimitError, round: number, key: string): void;
+  /** What a question is given up with. */
+  timeout(): RateLimitError;
 }
 
 /**
@@ -60,6 +102,7 @@ export class StoreLink {
   readonly #options: StoreLinkOptions;
   readonly #deadlines: Deadlines;
   readonly #breaker: Breaker;
+  readonly #asked: AskedBy;
   #timer: NodeJS.Timeout | undefined;
   #lostAtMs = 0;
   #lastFault: StoreFault = 'other';
@@ -74,6 +117,12 @@ export class StoreLink {
     this.#options = options;
     this.#deadlines = new Deadlines(deadlineMs, clock);
     this.#breaker = new Breaker(clock, returnMs, Math.random);
+    this.#asked = {
+      heard: () => this.#breaker.succeeded(),
+      heardLate: () => this.#heardLate(),
+      notHeard: (error, round, key) => this.#notHeard(error, round, key),
+      timeout: () => storeFailed('answer', new Error(`nothing within ${deadlineMs} ms`), 'timeout'),
+    };
   }
 
   get state(): StoreState {
@@ -91,38 +140,18 @@ export class StoreLink {
     return storeFailed('be asked', new Error(why), this.#lastFault);
   }
 
-  ask<Answer>({ key, ask, isOfStore, answered, failed, late }: Question<Answer>): void {
-    const { round } = this.#breaker;
-    const { deadlineMs } = this.#options;
-    const pending = new Waiting(() => {
-      const error = storeFailed('answer', new Error(`nothing within ${deadlineMs} ms`), 'timeout');
-      this.#failed(error, round, key);
-      failed(error);
-    });
-    this.#deadlines.add(pending);
-    attempt(ask).then(
-      (answer) => {
-        if (pending.isSettled) {
-          late?.(answer);
-          this.#heardLate();
-          return;
-        }
-        pending.isSettled = true;
-        if (isOfStore?.(answer) !== false) this.#breaker.succeeded();
-        answered(answer);
-      },
-      (error: Error) => {
-        if (pending.isSettled) return;
-        pending.isSettled = true;
-        if (isStoreFailure(error)) this.#failed(error, round, key);
-        failed(error);
-      },
+  ask<Answer>(question: Question<Answer>): void {
+    const asked = new Asked(this.#asked, this.#breaker.round, question);
+    this.#deadlines.add(asked);
+    attempt(question).then(
+      (answer) => asked.answered(answer),
+      (error) => asked.failed(error),
     );
   }
 
   /** A question failed that was not asked here. */
   failed(error: RateLimitError): void {
-    this.#failed(error, this.#breaker.round, this.#probeKey);
+    this.#notHeard(error, this.#breaker.round, this.#probeKey);
   }
 
   /** Does what is due while the store is not up. Called by whoever comes by, and by a timer. */
@@ -139,7 +168,7 @@ export class StoreLink {
     clearTimeout(this.#timer);
   }
 
-  #failed(error: RateLimitError, round: number, key: string): void {
+  #notHeard(error: RateLimitError, round: number, key: string): void {
     const { tell, clock } = this.#options;
     const { fault = 'other' } = error;
     const wasUp = this.#breaker.state === 'up';
@@ -179,13 +208,17 @@ export class StoreLink {
     }
     this.#probedAtMs = nowMs;
     this.#probes++;
-    const asked = attempt(() => store.consume(PROBE, this.#probeKey, 1));
+    const key = this.#probeKey;
+    const asked = attempt({ ask: () => store.consume(PROBE, key, 1) });
     const settled = () => void this.#probes--;
     asked.then(settled, settled);
     this.ask({
-      key: this.#probeKey,
+      key,
       ask: () => asked,
-      answered: () => this.#found(),
+      answered: () => {
+        this.#found();
+        return true;
+      },
       failed: () => {
         this.#breaker.probeFailed();
         this.#arm();
@@ -204,9 +237,9 @@ export class StoreLink {
 }
 
 /** A store that throws has failed like one that rejects. */
-function attempt<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+function attempt<Answer>(question: Pick<Question<Answer>, 'ask'>): Promise<Answer> {
   try {
-    return ask();
+    return question.ask();
   } catch (error) {
     return Promise.reject(error);
   }

@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
     name: 'slow: each answer comes after the deadline',
     fault: 'timeout',
     deadline: TIMES_OUT,
-    begin: async ({ cable }) => cable.delay({ toClientMs: 300 }),
+    begin: async ({ cable }) => cable.delay({ toClientMs: 1000 }),
     end: async ({ cable }) => cable.delay({}),
   },
   {
