@@ -12,13 +12,16 @@ const FAILURES = 5;
 
 /** How long after that it is tried. Each try that fails doubles it, up to the most. */
 const FIRST_PROBE_MS = 100;
-const LAST_PROBE_MS = 500;
+const LAST_PROBE_MS = 250;
 
 /** By how much a try is earlier or later than that, so that replicas do not all try at once. */
 const JITTER = 0.25;
 
-/** When one replica has found a store, all have tried it by then. */
-export const RETURN_MS: number = LAST_PROBE_MS * (1 + JITTER) + 125;
+/**
+ * When one replica has found a store, all have found it by then: a client may take half a second to
+ * connect again, and its replica as long as it waits between two probes.
+ */
+export const RETURN_MS: number = 500 + Math.ceil(LAST_PROBE_MS * (1 + JITTER)) + 87;
 
 /**
  * Keeps a limiter from waiting for a store that does not answer. It starts no timer: what calls it
@@ -81,7 +84,7 @@ export class Breaker {
     if (round !== this.#round || this.#state === 'lost') return false;
     this.#round++;
     this.#failures++;
-    if (this.#state === 'up' && this.#failures < FAILURES) return false;
+    if (this.#failures < FAILURES) return false;
     this.#state = 'lost';
     this.#schedule();
     return true;

@@ -12,7 +12,7 @@ export type StoreEvent =
   | { readonly type: 'store-back'; readonly outageMs: number }
   /** What was admitted without it has been charged to it, as far as it still mattered. */
   | { readonly type: 'reconciled'; readonly buckets: number; readonly permits: number }
-  /** The number of replicas was learnt, or is another than before. */
+  /** The number of replicas was learnt, is another than before, or is known again. */
   | { readonly type: 'replicas'; readonly replicas: number }
   /** The number of replicas could not be learnt. `replicas`, the last good one, is used; 1 where there was none. */
   | { readonly type: 'replicas-unknown'; readonly replicas: number; readonly error: Error };

@@ -37,6 +37,8 @@ export class Fallback {
   readonly #guarding: Guarding;
   #watch: ReplicaWatch | undefined;
   #isCounted = false;
+  /** What the store was charged with and is not told yet. */
+  #paid = { buckets: 0, permits: 0 };
   /** What is to be given back when the store is found, and when it was taken. */
   readonly #tooMuch: [charge: Charge, takenAtMs: number | undefined][] = [];
   #isClosed = false;
@@ -69,7 +71,10 @@ export class Fallback {
         if (event.type === 'store-lost' && !this.#isCounted) this.#uncounted(event.error);
       },
       onFound: () => this.#found(),
-      onBack: () => void this.#reconciler.payAll(),
+      onBack: () => {
+        this.#reconciled(0, 0);
+        void this.#reconciler.payAll();
+      },
     });
     this.#guarding = {
       learn: ({ policy, key }, decision) => this.#local.learn(policy, key, decision),
@@ -80,7 +85,7 @@ export class Fallback {
       this.#local,
       (charge) => this.#pay(charge),
       (charge) => this.#takeBack(charge, undefined),
-      (buckets, permits) => this.#teller.tell({ type: 'reconciled', buckets, permits }),
+      (buckets, permits) => this.#reconciled(buckets, permits),
     );
   }
 
@@ -174,7 +179,7 @@ export class Fallback {
       return decision;
     }
     const { decision, charged } = await this.#local.refund(charge, taken);
-    this.#takeBack({ ...charge, cost: charged }, undefined);
+    this.#takeBack({ ...charge, cost: charged }, this.#local.chargedAtMs(charge, taken));
     return decision;
   }
 
@@ -256,7 +261,7 @@ export class Fallback {
   }
 
   /** Charges the store for what was admitted without it. */
-  #pay({ policy, key, cost }: Charge): Promise<unknown> {
+  #pay({ policy, key, cost }: Charge): Promise<Decision> {
     const paid = this.#store.overcharge(policy, key, cost);
     // That it takes too long says something of the store, and nothing of the payment.
     this.#link.ask({ key, ask: () => paid, answered: () => true, failed: () => {} });
@@ -277,6 +282,15 @@ export class Fallback {
     for (const [charge, takenAtMs] of this.#tooMuch.splice(0)) this.#takeBack(charge, takenAtMs);
     this.#reconciler.giveUp();
     void this.#reconciler.payAll();
+  }
+
+  /** While the store is returning each decision is paid for: that is told in sum, when it is back. */
+  #reconciled(buckets: number, permits: number): void {
+    this.#paid.buckets += buckets;
+    this.#paid.permits += permits;
+    if (!this.mayAsk() || this.#paid.buckets === 0) return;
+    this.#teller.tell({ type: 'reconciled', ...this.#paid });
+    this.#paid = { buckets: 0, permits: 0 };
   }
 
   /** False with a store in memory, which answers all by itself. */

@@ -68,10 +68,11 @@ export class GuardedCall<Answer> implements Question<Answer> {
     let isOfStore = false;
     for (let i = 0; i < decisions.length; i++) {
       const decision = decisions[i] as Decision;
-      // Leases say by themselves what is left.
       if (decision.origin !== 'store') continue;
       isOfStore = true;
-      this.#guarding.learn(this.#charges[i] as Charge, decision);
+      const charge = this.#charges[i] as Charge;
+      // Of a leased bucket the lease book says what is left, besides what it holds.
+      if (charge.policy.lease === undefined) this.#guarding.learn(charge, decision);
     }
     this.#resolve(answer);
     return isOfStore;

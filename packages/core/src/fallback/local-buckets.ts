@@ -3,6 +3,7 @@ import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { KnownLeft } from './known-left.js';
 import { Owed } from './owed.js';
+import { Payments } from './payments.js';
 
 /**
  * What a replica keeps of a store's buckets, to decide without it: what is spent of its shares, what
@@ -13,6 +14,7 @@ export class LocalBuckets {
   readonly shares: MemoryStore;
   readonly left: KnownLeft = new KnownLeft();
   readonly owed: Owed = new Owed();
+  readonly payments: Payments = new Payments();
   #pastMs: number | undefined;
 
   constructor(clock: Clock) {

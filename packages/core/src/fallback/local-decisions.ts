@@ -140,6 +140,20 @@ export class LocalDecisions {
     return Math.min(owed, missing(share, this.#shares.tryConsume(share, key, 0)));
   }
 
+  get nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  /** The store has been charged with what was owed to a bucket at `atMs`. */
+  paid(policy: Policy, key: string, atMs: number, decidedAtMs: number): void {
+    this.#own.payments.note(policy, key, atMs, decidedAtMs);
+  }
+
+  /** When the store was charged with what was admitted here, by its clock, where that is known. */
+  chargedAtMs({ policy, key }: Charge, { decidedAtMs }: Decision): number | undefined {
+    return this.#own.payments.chargedAtMs(policy, key, decidedAtMs);
+  }
+
   /** Forgets what was charged to a bucket. */
   reset(policy: Policy, key: string): void {
     this.#own.left.take(policy, key);

@@ -1,3 +1,4 @@
+import type { Decision } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge } from '../store/store.js';
 import type { LocalDecisions } from './local-decisions.js';
@@ -6,14 +7,17 @@ import type { LocalDecisions } from './local-decisions.js';
 const CHUNK = 500;
 
 /** Charges the store, in this turn of the event loop. Resolves, or rejects, when that is known. */
-export type Pay = (charge: Charge) => Promise<unknown>;
+export type Pay = (charge: Charge) => Promise<Decision>;
 
 /** A payment that is under way. */
 interface Payment {
   readonly charge: Charge;
+  /** When it was worked out, by this replica's clock. */
+  readonly atMs: number;
   /** What is known of it so far. */
   state: 'unknown' | 'paid' | 'owed';
-  settle(paid: boolean): void;
+  /** @param answer of the store; undefined where there is none */
+  settle(answer: Decision | undefined): void;
 }
 
 /**
@@ -73,7 +77,7 @@ export class Reconciler {
   /** The store has been found: payments from before it was lost are lost, too. */
   giveUp(): void {
     this.#run = undefined;
-    for (const payment of [...this.#underWay]) payment.settle(false);
+    for (const payment of [...this.#underWay]) payment.settle(undefined);
   }
 
   async #payPieces(): Promise<void> {
@@ -96,27 +100,29 @@ export class Reconciler {
     return new Promise((resolve) => {
       const payment: Payment = {
         charge,
+        atMs: this.#local.nowMs,
         state: 'unknown',
-        settle: (paid) => {
-          this.#settle(payment, paid);
-          resolve(paid);
+        settle: (answer) => {
+          this.#settle(payment, answer);
+          resolve(answer !== undefined);
         },
       };
       this.#underWay.add(payment);
       const pay = async () => this.#pay(charge);
       pay().then(
-        () => payment.settle(true),
-        () => payment.settle(false),
+        (answer) => payment.settle(answer),
+        () => payment.settle(undefined),
       );
     });
   }
 
-  #settle(payment: Payment, paid: boolean): void {
+  #settle(payment: Payment, answer: Decision | undefined): void {
     const { charge, state } = payment;
+    const paid = answer !== undefined;
     this.#underWay.delete(payment);
     if (state === 'unknown') {
       payment.state = paid ? 'paid' : 'owed';
-      if (paid) this.#paid(charge);
+      if (paid) this.#paid(payment, answer);
       else this.#local.owed.add(charge);
     } else if (state === 'owed' && paid) {
       // It was given up, and is owed again or was paid again.
@@ -125,7 +131,9 @@ export class Reconciler {
     }
   }
 
-  #paid({ cost }: Charge): void {
+  #paid({ charge, atMs }: Payment, { decidedAtMs }: Decision): void {
+    const { policy, key, cost } = charge;
+    this.#local.paid(policy, key, atMs, decidedAtMs);
     this.#buckets++;
     this.#permits += cost;
     this.#tellDone();

@@ -20,7 +20,10 @@ export interface WatchOptions {
   readonly source: Replicas;
   /** True where the answers are a store's to heartbeats: then a fall is believed late. */
   readonly isHeartbeat: boolean;
-  /** Told the first good value, and each that differs from the one before. Must not throw. */
+  /**
+   * Told the first good value, each that differs from the one before, and the first one behind a
+   * failure. Must not throw.
+   */
   onCount(count: number): void;
   /**
    * Told why there was none: once, until there is one again or the error says something else. Must
@@ -124,11 +127,12 @@ export class ReplicaWatch {
       this.#failed(error as Error);
       return;
     }
+    const isKnownAgain = this.#failure !== undefined;
     this.#failure = undefined;
     const kept = this.#options.isHeartbeat ? this.#answers.slice(1 - BEATS) : [];
     this.#answers = [...kept, value];
     const count = Math.max(...this.#answers);
-    if (count === this.#count) return;
+    if (count === this.#count && !isKnownAgain) return;
     this.#count = count;
     this.#options.onCount(count);
   }

@@ -210,8 +210,6 @@ export class StoreLink {
     this.#probes++;
     const key = this.#probeKey;
     const asked = attempt({ ask: () => store.consume(PROBE, key, 1) });
-    const settled = () => void this.#probes--;
-    asked.then(settled, settled);
     this.ask({
       key,
       ask: () => asked,
@@ -224,6 +222,9 @@ export class StoreLink {
         this.#arm();
       },
     });
+    // Behind what it is heard as: that one of so many was answered late is worth the next one.
+    const settled = () => void this.#probes--;
+    asked.then(settled, settled);
   }
 
   #found(): void {

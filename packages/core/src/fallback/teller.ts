@@ -1,3 +1,4 @@
+import { show } from '../errors.js';
 import { warnOnce } from '../warnings.js';
 import type { StoreEvent } from './events.js';
 
@@ -31,12 +32,13 @@ function warn(event: StoreEvent): void {
     warnOnce('RL_STORE_LOST', message);
   } else if (event.type === 'replicas-unknown') {
     const { replicas, error } = event;
-    const message = `the number of replicas could not be learnt, each admits 1/${replicas} of the quota while the store is lost: ${error.message}; ${MORE}`;
+    const part = replicas === 1 ? 'the whole quota' : `1/${replicas} of the quota`;
+    const message = `the number of replicas could not be learnt, so each admits ${part} while the store is lost: ${error.message}; ${MORE}`;
     warnOnce('RL_REPLICAS_UNKNOWN', message);
   }
 }
 
 function observerFailed(error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = error instanceof Error ? error.message : show(error);
   warnOnce('RL_OBSERVER_FAILED', `fallback.onEvent threw, which is ignored: ${why}`);
 }

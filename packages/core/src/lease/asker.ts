@@ -117,6 +117,7 @@ export class Asker {
       const { policy, cost, reject } = waiter;
       try {
         const decision = await this.#store.consume(policy, bucket.key, cost);
+        this.#watch.left(policy, bucket.key, decision);
         bucket.decided(waiter, decision, sentAtMs, this.#clock.nowMs());
       } catch (error) {
         reject(error);

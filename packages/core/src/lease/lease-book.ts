@@ -41,7 +41,7 @@ interface Held {
 export class LeaseBook {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #answerWithinMs: number;
+  readonly #watch: StoreWatch;
   readonly #asker: Asker;
   readonly #denials = new RememberedDenials();
   readonly #buckets = new BucketBook();
@@ -52,7 +52,7 @@ export class LeaseBook {
   constructor(store: Store, clock: Clock, watch: StoreWatch) {
     this.#store = store;
     this.#clock = clock;
-    this.#answerWithinMs = watch.answerWithinMs;
+    this.#watch = watch;
     this.#asker = new Asker(store, clock, watch, (nowMs) => {
       if (nowMs - this.#sweptAtMs >= SWEEP_EVERY_MS) this.sweep(SWEEP_COUNT);
     });
@@ -81,9 +81,7 @@ export class LeaseBook {
     const bucket = this.#findOrAdd(policy, key, nowMs);
     if (bucket === undefined) return this.#consumeAtStore(policy, key, cost, nowMs);
     return new Promise((resolve, reject) => {
-      // Twice as long: a stall of the event loop puts the deadline off.
-      const untilMs = nowMs + 2 * this.#answerWithinMs;
-      bucket.wait({ policy, cost, untilMs, resolve, reject }, nowMs);
+      bucket.wait({ policy, cost, resolve, reject }, nowMs);
       this.#asker.list(bucket);
     });
   }
@@ -215,7 +213,7 @@ export class LeaseBook {
     if (this.#stopSweeper === undefined && this.#clock === monotonicClock) {
       this.#stopSweeper = startSweeper(this, SWEEP_EVERY_MS);
     }
-    return this.#buckets.add(policy, key, nowMs, this.#answerWithinMs);
+    return this.#buckets.add(policy, key, nowMs, this.#watch.answerWithinMs);
   }
 
   /** The bucket of which enough is held for a charge. */
@@ -296,6 +294,7 @@ export class LeaseBook {
   /** Notes what the store decided without a claim. */
   #heard({ policy, key, cost }: Charge, decision: Decision, sentAtMs: number): void {
     if (cost === 0 || this.#closed) return;
+    if (policy.lease !== undefined) this.#watch.left(policy, key, decision);
     const bucket = this.#findOrAdd(policy, key, sentAtMs);
     if (bucket !== undefined) {
       bucket.count(policy, cost, sentAtMs);

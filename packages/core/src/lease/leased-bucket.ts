@@ -21,10 +21,17 @@ const ROUND_TRIP_WEIGHT = 0.2;
 export interface Waiter {
   readonly policy: Policy;
   readonly cost: number;
-  /** Where the store has not been asked by then, it need not be: the call is decided without it. */
-  readonly untilMs: number;
   resolve(decision: Decision): void;
   reject(error: unknown): void;
+}
+
+/** A waiter in line. */
+interface InLine extends Waiter {
+  /**
+   * Where the store has not been asked by then, it need not be: the call is decided without it.
+   * Undefined in the turn in which it came, from whose end on it waits.
+   */
+  untilMs: number | undefined;
 }
 
 /** What a bucket asks of the store: a claim but for whose it is, and the calls it decides. */
@@ -47,7 +54,7 @@ export class LeasedBucket {
   /** The values that what is held was granted under: calls under others are for the store. */
   #leasedUnder: Policy;
   readonly #demand: Demand;
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: InLine[] = [];
   /** When what is not answered yet was asked. */
   #askingSinceMs: number | undefined;
   readonly #answerWithinMs: number;
@@ -128,7 +135,7 @@ export class LeasedBucket {
   /** Adds a call that waits for the store. */
   wait(waiter: Waiter, nowMs: number): void {
     this.count(waiter.policy, waiter.cost, nowMs);
-    this.#waiters.push(waiter);
+    this.#waiters.push({ ...waiter, untilMs: undefined });
   }
 
   /** Notes that a call asked for permits, whatever became of it. */
@@ -155,8 +162,8 @@ export class LeasedBucket {
    * @param ahead whether also for permits in advance
    */
   ask(nowMs: number, ahead = true): Ask | undefined {
-    if (this.#awaitsAnswer(nowMs)) return undefined;
     this.#dropLate(nowMs);
+    if (this.#awaitsAnswer(nowMs)) return undefined;
     const own = this.leases.isEmpty ? this.policy : this.#leasedUnder;
     const policy = this.#waiters[0]?.policy ?? own;
     const reports = this.#leaseUnder(policy);
@@ -242,7 +249,7 @@ export class LeasedBucket {
   answer({ claim, waiters, sentAtMs }: Ask, grant: Grant | undefined, nowMs: number): void {
     this.answered(sentAtMs);
     if (grant === undefined) {
-      this.#waiters.unshift(...waiters);
+      this.#waiters.unshift(...waiters.map((waiter) => ({ ...waiter, untilMs: undefined })));
       return;
     }
     this.#roundTripMs += ROUND_TRIP_WEIGHT * (nowMs - sentAtMs - this.#roundTripMs);
@@ -342,8 +349,11 @@ export class LeasedBucket {
 
   /** Drops the calls that have been decided without the store meanwhile. They came in order. */
   #dropLate(nowMs: number): void {
-    const first = this.#waiters.findIndex(({ untilMs }) => untilMs > nowMs);
+    const isLate = ({ untilMs }: InLine) => untilMs !== undefined && untilMs <= nowMs;
+    const first = this.#waiters.findIndex((waiter) => !isLate(waiter));
     this.#waiters.splice(0, first < 0 ? this.#waiters.length : first);
+    // Twice as long: a stall of the event loop puts a deadline off.
+    for (const waiter of this.#waiters) waiter.untilMs ??= nowMs + 2 * this.#answerWithinMs;
   }
 
   /** Decides what it can of the calls that came while the answer was awaited. */

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Decision } from '../../src/decision/decision.js';
 import { LocalDecisions } from '../../src/fallback/local-decisions.js';
 import { Reconciler } from '../../src/fallback/reconciler.js';
 import { type Policy, parsePolicy } from '../../src/policy/policy.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import type { Charge } from '../../src/store/store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { fits } from '../support/answered-store.js';
 import { everyTurn } from '../support/virtual-time.js';
 
 const POLICY: Policy = parsePolicy('p', { limit: 1000, window: '1h' }, '');
@@ -40,14 +42,14 @@ beforeEach(() => {
         };
         payments.push({
           charge,
-          succeed: () => then(() => resolve(undefined)),
+          succeed: () => then(() => resolve(fits(charge.policy))),
           fail: () => then(() => reject(new Error('no answer'))),
         });
       }),
   );
 });
 
-function open(pay: (charge: Charge) => Promise<unknown>): Reconciler {
+function open(pay: (charge: Charge) => Promise<Decision>): Reconciler {
   return new Reconciler(
     local,
     pay,
