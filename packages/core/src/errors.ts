@@ -63,6 +63,15 @@ export function show(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
+/** What a thrown value says: also one that is no error, and one that has no text. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error
+    ? thrown.message
+    : typeof thrown === 'string'
+      ? thrown
+      : show(thrown);
+}
+
 /** A TypeError: `field` has a value of the wrong type. */
 export function invalidType(field: string, expected: string, value: unknown): RateLimitError {
   const error = new TypeError(`${field} must be ${expected}, got ${show(value)}`);
@@ -125,8 +134,7 @@ export function storeFailed(
   fault: StoreFault = 'other',
   hint = '',
 ): RateLimitError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const error = new Error(`the store could not ${what}: ${why}${hint}`, { cause });
+  const error = new Error(`the store could not ${what}: ${messageOf(cause)}${hint}`, { cause });
   return Object.assign(mark(error, 'RL_STORE_FAILED', undefined, true), { fault });
 }
 

@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from 'node:dns/promises';
-import { checkOptionNames, invalidType, invalidValue } from '../errors.js';
+import { checkOptionNames, invalidType, invalidValue, messageOf } from '../errors.js';
 
 export interface DnsReplicasOptions {
   /**
@@ -42,7 +42,7 @@ export function dnsReplicas(name: string, options: DnsReplicasOptions = {}): () 
     try {
       return largerFamily(await lookup(name, { all: true }));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new Error(`could not count the addresses of ${name}: ${why}`, { cause: error });
     }
   };

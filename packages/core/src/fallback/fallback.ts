@@ -187,7 +187,7 @@ export class Fallback {
   overcharge(charge: Charge, ask: () => Promise<Decision>): Promise<Decision> {
     this.#link.look();
     if (!this.mayAsk()) {
-      const decision = this.#local.overcharge(charge, this.#link.lastFault);
+      const decision = this.#overchargeHere(charge, this.#link.lastFault);
       if (this.#link.state === 'returning') this.#reconciler.payFor([charge]);
       return decision;
     }
@@ -201,12 +201,17 @@ export class Fallback {
           return true;
         },
         failed: (error) => {
-          if (isStoreFailure(error)) resolve(this.#local.overcharge(charge, faultOf(error)));
+          if (isStoreFailure(error)) resolve(this.#overchargeHere(charge, faultOf(error)));
           else reject(error);
         },
         late: () => this.#takeBack({ ...charge, cost: this.#local.owed.take(charge) }, undefined),
       });
     });
+  }
+
+  #overchargeHere(charge: Charge, fault: StoreFault): Promise<Decision> {
+    this.#count();
+    return this.#local.overcharge(charge, fault);
   }
 
   /** A bucket begins anew. */

@@ -24,8 +24,11 @@ export class LocalBuckets {
   /** Changes the shares as if it were `atMs`, which is no later than now. */
   inThePast(atMs: number, change: () => void): void {
     this.#pastMs = atMs;
-    change();
-    this.#pastMs = undefined;
+    try {
+      change();
+    } finally {
+      this.#pastMs = undefined;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { checkInteger } from '../arith/integers.js';
+import { messageOf } from '../errors.js';
 import { outsideRequests, repeat } from '../time/background.js';
 import type { Replicas } from './options.js';
 
@@ -109,7 +110,7 @@ export class ReplicaWatch {
 
   #threw(question: number, error: unknown): void {
     if (!this.#isDue(question)) return;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     this.#failed(new Error(`${this.#name} failed: ${why}`, { cause: error }));
   }
 

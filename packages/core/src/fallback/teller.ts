@@ -1,4 +1,4 @@
-import { show } from '../errors.js';
+import { messageOf } from '../errors.js';
 import { warnOnce } from '../warnings.js';
 import type { StoreEvent } from './events.js';
 
@@ -39,6 +39,6 @@ function warn(event: StoreEvent): void {
 }
 
 function observerFailed(error: unknown): void {
-  const why = error instanceof Error ? error.message : show(error);
-  warnOnce('RL_OBSERVER_FAILED', `fallback.onEvent threw, which is ignored: ${why}`);
+  const message = `fallback.onEvent threw, which is ignored: ${messageOf(error)}`;
+  warnOnce('RL_OBSERVER_FAILED', message);
 }

@@ -217,6 +217,19 @@ describe('a stall', () => {
     ]);
   });
 
+  it('postpones each by as much as it was late itself', async () => {
+    add('a');
+    await time.pass(1);
+    add('b');
+    await time.pass(MS - 2);
+    await time.stall(6);
+    await time.pass(20);
+    expect(givenUp).toEqual([
+      ['b', 14],
+      ['a', 15],
+    ]);
+  });
+
   it('holds nothing against what came after it', async () => {
     add('a');
     await time.pass(MS - 1);
@@ -333,6 +346,15 @@ describe('memory', () => {
     expect(reachable).toBeLessThanOrEqual(6);
     await time.pass(MS);
     expect(givenUp.map(([name]) => name)).toEqual(['waits']);
+  });
+
+  it('holds none of those that were settled in time, when that is over', async () => {
+    const refs = Array.from({ length: 10 }, () => new WeakRef(add('a')));
+    await everyTurn();
+    for (const ref of refs) (ref.deref() as Pending).isSettled = true;
+    await time.pass(MS);
+    await collectGarbage();
+    expect(refs.filter((ref) => ref.deref() !== undefined)).toEqual([]);
   });
 
   it('holds nothing once all is settled', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LocalDecisions } from '../../src/fallback/local-decisions.js';
 import { createLimiter } from '../../src/limiter/limiter.js';
+import type { Policy } from '../../src/policy/policy.js';
 import { doesNotFit, fits, STORE_MS } from '../support/answered-store.js';
 import { closeAll, kinds, openSilent, paid, refused } from '../support/silent-replica.js';
 import { SteppedTime } from '../support/stepped-time.js';
@@ -223,6 +224,40 @@ describe('an answer that comes late', () => {
     await check.answer([fits(p), doesNotFit(q, 10)]);
     expect(limiter.health().owed).toBe(2);
     expect(store.refunds).toEqual([]);
+  });
+});
+
+describe('a settlement whose store is silent', () => {
+  async function settle() {
+    const replica = openSilent({ p: HOURLY });
+    const { limiter, store, time } = replica;
+    void limiter.consume({ p: 'other' });
+    await (await store.checked()).answer(fits(limiter.policies.get('p') as Policy));
+    const settling = limiter.settle({ p: 'k' }, { estimate: 1, cost: 4 });
+    await time.pass(5);
+    const [asked] = store.payments.splice(0);
+    return { ...replica, decision: await settling, asked };
+  }
+
+  it('is made here by the deadline, and owed', async () => {
+    const { limiter, decision } = await settle();
+    expect(decision).toMatchObject({ remaining: 7, origin: 'fallback' });
+    expect(limiter.health().owed).toBe(1);
+  });
+
+  it('and that is heard late is owed no more', async () => {
+    const { limiter, store, asked } = await settle();
+    await asked?.succeed();
+    expect(limiter.health().owed).toBe(0);
+    expect(store.refunds).toEqual([]);
+  });
+
+  it('and that is heard when it has been charged once more is given back once', async () => {
+    const { limiter, store, asked } = await settle();
+    void limiter.consume({ p: 'k' });
+    await store.payments[0]?.succeed();
+    await asked?.succeed();
+    expect(store.refunds.map(({ permits }) => permits)).toEqual([3]);
   });
 });
 

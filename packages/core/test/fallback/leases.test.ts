@@ -155,6 +155,22 @@ describe('while the store is lost', () => {
     expect(allowed.filter(Boolean)).toHaveLength(5 + 3);
   });
 
+  it('the share goes by what the store said to a call that no claim was made for', async () => {
+    const replica = openSilent(POLICIES);
+    const { limiter, store } = replica;
+    const call = limiter.consume({ p: 'k' });
+    const check = await store.checked();
+    await check.answer(fits(check.asked.policy, 2));
+    await call;
+    const both = limiter.consume({ p: 'other', q: 'k' });
+    const list = await store.checkedAll();
+    await list.answer(list.asked.map(({ policy }) => fits(policy, 3)));
+    await both;
+    await lose(replica, 'q');
+    expect((await limiter.peek({ p: 'k' })).remaining).toBe(2);
+    expect((await limiter.peek({ p: 'other' })).remaining).toBe(3);
+  });
+
   it('nothing is claimed, told or returned', async () => {
     const replica = await openWarm();
     const { store, time } = replica;

@@ -537,6 +537,14 @@ describe('a bucket that begins anew', () => {
     expect(replica.local.owed.size).toBe(0);
     expect(allowed(replica, policy, 9)).toBe(5);
   });
+
+  it('is not what the store said of it before', () => {
+    const replica = open(2);
+    const policy = policyOf();
+    replica.local.learn(policy, 'k', told(policy, 0, 10_000));
+    replica.local.reset(policy, 'k');
+    expect(left(replica, policy)).toBe(5);
+  });
 });
 
 describe('limiters of one store', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RETURN_MS } from '../../src/fallback/breaker.js';
 import { PROBE } from '../../src/fallback/probe.js';
-import { fits } from '../support/answered-store.js';
+import { fits, STORE_MS } from '../support/answered-store.js';
 import { asyncResourcesOf } from '../support/async-resources.js';
 import {
   closeAll,
@@ -259,6 +259,47 @@ describe('a store that is found', () => {
     await again?.succeed();
     await late?.succeed();
     expect(replica.store.refunds).toEqual([{ permits: 3, takenAtMs: undefined }]);
+  });
+
+  it.each(['token-bucket', 'fixed-window'] as const)(
+    'gives back to a %s what it was charged with for a call that did not happen',
+    async (algorithm) => {
+      const replica = openSilent({ p: { ...HOURLY, algorithm } });
+      const { limiter, store } = replica;
+      await lose(replica);
+      await find(replica);
+      const decision = limiter.tryConsume({ p: 'k' }, { cost: 3 });
+      await store.payments[0]?.succeed();
+      await limiter.refund({ p: 'k' }, { cost: 3, decision });
+      await everyTurn();
+      expect(store.refunds).toEqual([{ permits: 3, takenAtMs: STORE_MS }]);
+      expect(limiter.health().owed).toBe(0);
+    },
+  );
+
+  it('is not lost by one payment that takes too long, and is not asked for it once more', async () => {
+    const replica = openSilent({ p: HOURLY });
+    await lose(replica);
+    replica.limiter.tryConsume({ p: 'k' }, { cost: 3 });
+    await find(replica);
+    await replica.time.pass(5);
+    expect(replica.limiter.health().store).toBe('returning');
+    replica.limiter.tryConsume({ p: 'k' }, { cost: 2 });
+    expect(paid(replica)).toEqual([
+      ['k', 3],
+      ['k', 2],
+    ]);
+  });
+
+  it('and does not take a payment is asked for it once more when it is up', async () => {
+    const replica = openSilent({ p: HOURLY });
+    await lose(replica);
+    replica.limiter.tryConsume({ p: 'k' }, { cost: 3 });
+    await find(replica);
+    await replica.store.payments.splice(0)[0]?.fail(new TypeError('no such key'));
+    expect(replica.limiter.health()).toMatchObject({ store: 'returning', owed: 1 });
+    await replica.time.pass(RETURN_MS);
+    expect(paid(replica)).toEqual([['k', 3]]);
   });
 
   it('gives back what it charged too late for calls that were denied', async () => {

@@ -1,45 +1,71 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { RETURN_MS } from '../../src/fallback/breaker.js';
+import { beforeEach, expect, it } from 'vitest';
 import { Payments } from '../../src/fallback/payments.js';
 import { type Policy, parsePolicy } from '../../src/policy/policy.js';
-import { STORE_MS } from '../support/answered-store.js';
-import { closeAll, find, lose, openSilent } from '../support/silent-replica.js';
+import { collectGarbage } from '../support/collect-garbage.js';
 
-const POLICY: Policy = parsePolicy('p', { limit: 10, window: '1d', algorithm: 'fixed-window' }, '');
+const POLICY: Policy = parsePolicy('p', { limit: 10, window: '1s' }, '');
 
-afterEach(closeAll);
-
-describe('when the store was charged for what was admitted without it', () => {
-  it('is known of what the last payment covers', () => {
-    const payments = new Payments();
-    payments.note(POLICY, 'k', 100, 7000);
-    payments.note(POLICY, 'k', 200, 8000);
-    const charged = [100, 101, 200, 201].map((atMs) => payments.chargedAtMs(POLICY, 'k', atMs));
-    expect(charged).toEqual([undefined, 8000, 8000, undefined]);
-    expect(payments.chargedAtMs(POLICY, 'other', 150)).toBeUndefined();
-  });
-
-  it('is kept of 50,000 buckets, and nothing is made up of those that are forgotten', () => {
-    const payments = new Payments();
-    for (let i = 0; i < 50_001; i++) payments.note(POLICY, `${i}`, i, 7000);
-    expect(payments.chargedAtMs(POLICY, '0', 0)).toBeUndefined();
-    expect(payments.chargedAtMs(POLICY, '1', 1)).toBe(7000);
-    payments.note(POLICY, '0', 60_000, 9000);
-    expect(payments.chargedAtMs(POLICY, '0', 0)).toBeUndefined();
-    expect(payments.chargedAtMs(POLICY, '0', 60_000)).toBe(9000);
-  });
+let payments: Payments;
+beforeEach(() => {
+  payments = new Payments();
 });
 
-it('what a call gives back that was admitted without the store goes to the window it was charged to', async () => {
-  const replica = openSilent({ p: { limit: 10, window: '1d', algorithm: 'fixed-window' } });
-  const { limiter, store, time } = replica;
-  await lose(replica);
-  const decision = limiter.tryConsume({ p: 'k' }, { cost: 4 });
-  if (decision === undefined) throw new Error('the store is not lost');
-  await time.pass(1);
-  await find(replica, 99);
-  await store.payments[0]?.succeed();
-  await time.pass(RETURN_MS);
-  await limiter.settle({ p: 'k' }, { estimate: 4, cost: 1, decision });
-  expect(store.refunds).toEqual([{ permits: 3, takenAtMs: STORE_MS }]);
+it('what was admitted up to a payment was charged with it', () => {
+  expect(payments.chargedAtMs(POLICY, 'k', 100)).toBeUndefined();
+  payments.note(POLICY, 'k', 100, 5000);
+  expect([50, 100, 101].map((atMs) => payments.chargedAtMs(POLICY, 'k', atMs))).toEqual([
+    5000,
+    5000,
+    undefined,
+  ]);
+});
+
+it('of the payment before the last one nothing is known', () => {
+  payments.note(POLICY, 'k', 100, 5000);
+  payments.note(POLICY, 'k', 200, 6000);
+  expect([100, 101, 200].map((atMs) => payments.chargedAtMs(POLICY, 'k', atMs))).toEqual([
+    undefined,
+    6000,
+    6000,
+  ]);
+});
+
+it('a bucket is a policy name, an algorithm and a key', () => {
+  payments.note(POLICY, 'k', 100, 5000);
+  const windows = parsePolicy('p', { algorithm: 'fixed-window', limit: 10, window: '1s' }, '');
+  const other = parsePolicy('q', { limit: 10, window: '1s' }, '');
+  const tier = parsePolicy('p', { limit: 99, window: '1s' }, '');
+  expect(payments.chargedAtMs(windows, 'k', 100)).toBeUndefined();
+  expect(payments.chargedAtMs(other, 'k', 100)).toBeUndefined();
+  expect(payments.chargedAtMs(POLICY, 'l', 100)).toBeUndefined();
+  expect(payments.chargedAtMs(tier, 'k', 100)).toBe(5000);
+});
+
+it('50,000 are kept, those made last; of what was paid with others nothing is said', () => {
+  for (let i = 0; i < 50_000; i++) payments.note(POLICY, `${i}`, i, 5000);
+  // The first one was made once more, and stays.
+  payments.note(POLICY, '0', 60_000, 6000);
+  payments.note(POLICY, 'more', 60_001, 7000);
+  expect(payments.chargedAtMs(POLICY, '0', 60_000)).toBe(6000);
+  expect(payments.chargedAtMs(POLICY, '1', 1)).toBeUndefined();
+  expect(payments.chargedAtMs(POLICY, '2', 2)).toBe(5000);
+  // Of the one that was forgotten, what was admitted before counts as paid with that.
+  payments.note(POLICY, '1', 70_000, 8000);
+  expect(payments.chargedAtMs(POLICY, '1', 1)).toBeUndefined();
+  expect(payments.chargedAtMs(POLICY, '1', 70_000)).toBe(8000);
+});
+
+it('keys cut out of a header do not keep it in memory', async () => {
+  const heap = async () => {
+    await collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await heap();
+  for (let i = 0; i < 2000; i++) {
+    const header = `${'x'.repeat(15_000)}${i}, 2001:db8:0:0:0:0:0:${i.toString(16)}`;
+    payments.note(POLICY, header.split(', ')[1] as string, i, 5000);
+  }
+  // 30 MB of headers.
+  expect((await heap()) - before).toBeLessThan(3_000_000);
+  expect(payments.chargedAtMs(POLICY, '2001:db8:0:0:0:0:0:0', 0)).toBe(5000);
 });

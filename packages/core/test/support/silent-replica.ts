@@ -15,7 +15,8 @@ export interface Payment {
   readonly key: string;
   readonly permits: number;
   succeed(): Promise<void>;
-  fail(): Promise<void>;
+  /** @param error default: the store refused it */
+  fail(error?: Error): Promise<void>;
 }
 
 /** A store that is charged with what was admitted without it only as far as a test says so. */
@@ -33,7 +34,7 @@ export class OwedStore extends AnsweredStore {
         key,
         permits,
         succeed: () => then(() => resolve(fits(policy))),
-        fail: () => then(() => reject(refused())),
+        fail: (error = refused()) => then(() => reject(error)),
       });
     });
   }
