@@ -10,6 +10,12 @@ export type StoreState = 'up' | 'lost' | 'returning';
 /** So many failures in a row, each of a question asked after the one before, lose the store. */
 const FAILURES = 5;
 
+/**
+ * Silence alone loses the store no sooner: a server, or a machine, may pause for some tens of
+ * milliseconds. No call waits for longer than its deadline meanwhile.
+ */
+const SILENCE_MS = 100;
+
 /** How long after that it is tried. Each try that fails doubles it, up to the most. */
 const FIRST_PROBE_MS = 100;
 const LAST_PROBE_MS = 250;
@@ -33,6 +39,8 @@ export class Breaker {
   readonly #random: () => number;
   #state: StoreState = 'up';
   #failures = 0;
+  /** When the first of them was noticed. */
+  #failingSinceMs = 0;
   /** Rises with each failure that counts. */
   #round = 0;
   #probeAfterMs = FIRST_PROBE_MS;
@@ -78,13 +86,23 @@ export class Breaker {
    * A question was not.
    * @param round as it was when it was asked: of all that were asked before a failure was noticed,
    * one counts, or a moment's pause would look like an outage to a busy replica
+   * @param isSilence whether there was just no answer in time
    * @returns true where that loses the store
    */
-  failed(round: number): boolean {
+  failed(round: number, isSilence: boolean): boolean {
     if (round !== this.#round || this.#state === 'lost') return false;
+    const nowMs = this.#clock.nowMs();
     this.#round++;
-    this.#failures++;
+    if (++this.#failures === 1) this.#failingSinceMs = nowMs;
     if (this.#failures < FAILURES) return false;
+    if (isSilence && nowMs - this.#failingSinceMs < SILENCE_MS) return false;
+    return this.lose();
+  }
+
+  /** Loses the store, whatever was answered. @returns false where it was lost already */
+  lose(): boolean {
+    if (this.#state === 'lost') return false;
+    this.#round++;
     this.#state = 'lost';
     this.#schedule();
     return true;

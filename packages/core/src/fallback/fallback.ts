@@ -2,24 +2,24 @@ import type { Decision } from '../decision/decision.js';
 import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
+import { atMost } from '../time/at-most.js';
+import { outsideRequests } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
 import { RETURN_MS, type StoreState } from './breaker.js';
+import { Corrections, type GiveBack } from './corrections.js';
 import { type AnswerForm, GuardedCall, type Guarding, ONE, SEVERAL } from './guarded-call.js';
-import { isBucket, LocalDecisions } from './local-decisions.js';
+import { LocalDecisions } from './local-decisions.js';
 import type { FallbackTerms } from './options.js';
 import { Reconciler } from './reconciler.js';
 import { type ReplicaWatch, watchReplicas } from './replica-count.js';
 import { StoreLink } from './store-link.js';
 import { Teller } from './teller.js';
 
-/** Puts back what the store charged for a call, as of `Store.refund`. */
-type GiveBack = (charge: Charge, takenAtMs: number | undefined) => Promise<unknown>;
-
 /** The longest that `close` waits for the store to be charged. */
 const CLOSE_MS = 1000;
 
-/** Most charges that are given back when a lost store is found. */
-const MAX_TOO_MUCH = 10_000;
+/** How soon the store is charged for what was admitted because of a failure that did not lose it. */
+const PAY_AFTER_MS = 50;
 
 /**
  * Stands between a limiter and a store that is elsewhere. Every decision is there by its deadline,
@@ -29,7 +29,6 @@ const MAX_TOO_MUCH = 10_000;
 export class Fallback {
   readonly #store: Store;
   readonly #terms: FallbackTerms;
-  readonly #giveBack: GiveBack;
   readonly #link: StoreLink;
   readonly #local: LocalDecisions;
   readonly #reconciler: Reconciler;
@@ -39,8 +38,8 @@ export class Fallback {
   #isCounted = false;
   /** What the store was charged with and is not told yet. */
   #paid = { buckets: 0, permits: 0 };
-  /** What is to be given back when the store is found, and when it was taken. */
-  readonly #tooMuch: [charge: Charge, takenAtMs: number | undefined][] = [];
+  readonly #corrections: Corrections;
+  #payTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /**
@@ -56,7 +55,6 @@ export class Fallback {
   ) {
     this.#store = store;
     this.#terms = terms;
-    this.#giveBack = giveBack;
     this.#teller = new Teller(terms.onEvent);
     this.#local = new LocalDecisions(store, clock, terms.mode);
     // Where nothing is ever admitted without the store, there is nothing to wait for.
@@ -71,20 +69,25 @@ export class Fallback {
         if (event.type === 'store-lost' && !this.#isCounted) this.#uncounted(event.error);
       },
       onFound: () => this.#found(),
+      mayReturn: () => !this.#reconciler.isRunning,
       onBack: () => {
         this.#reconciled(0, 0);
         void this.#reconciler.payAll();
       },
     });
+    this.#corrections = new Corrections(() => this.#link.state === 'lost', giveBack);
     this.#guarding = {
       learn: ({ policy, key }, decision) => this.#local.learn(policy, key, decision),
-      decide: (charges, fault) => this.#local.decide(charges, fault),
+      decide: (charges, fault) => {
+        this.#payLater();
+        return this.#local.decide(charges, fault);
+      },
       makeUp: (charges, instead, decisions) => this.#makeUp(charges, instead, decisions),
     };
     this.#reconciler = new Reconciler(
       this.#local,
-      (charge) => this.#pay(charge),
-      (charge) => this.#takeBack(charge, undefined),
+      (charge, isWatched) => this.#pay(charge, isWatched),
+      (charge, takenAtMs) => this.#corrections.make(charge, takenAtMs),
       (buckets, permits) => this.#reconciled(buckets, permits),
     );
   }
@@ -173,14 +176,46 @@ export class Fallback {
     taken: Decision | undefined,
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
-    if (taken?.fallback === undefined) {
-      const decision = await this.within(charge.key, ask);
-      this.left(charge.policy, charge.key, decision);
-      return decision;
-    }
+    if (taken?.fallback === undefined) return this.#refundAtStore(charge, taken, ask);
     const { decision, charged } = await this.#local.refund(charge, taken);
-    this.#takeBack({ ...charge, cost: charged }, this.#local.chargedAtMs(charge, taken));
+    this.#corrections.make({ ...charge, cost: charged }, this.#local.chargedAtMs(charge, taken));
     return decision;
+  }
+
+  /**
+   * Where the answer is late, the store may have heard all the same: it is not asked again. Where it
+   * is not asked, it is when it is found.
+   */
+  #refundAtStore(
+    charge: Charge,
+    taken: Decision | undefined,
+    ask: () => Promise<Decision>,
+  ): Promise<Decision> {
+    this.#link.look();
+    if (this.#link.state === 'lost') {
+      this.#corrections.make(charge, taken?.decidedAtMs);
+      return Promise.resolve(this.#lookHere(charge, this.#link.lastFault));
+    }
+    return new Promise((resolve, reject) => {
+      this.#link.ask({
+        key: charge.key,
+        ask,
+        answered: (decision) => {
+          this.left(charge.policy, charge.key, decision);
+          resolve(decision);
+          return true;
+        },
+        failed: (error) => {
+          if (isStoreFailure(error)) resolve(this.#lookHere(charge, faultOf(error)));
+          else reject(error);
+        },
+      });
+    });
+  }
+
+  #lookHere(charge: Charge, fault: StoreFault): Decision {
+    this.#count();
+    return this.#local.decide([{ ...charge, cost: 0 }], fault)[0] as Decision;
   }
 
   /** Takes permits, fit or not: of the store, or without it, which is charged later. */
@@ -204,13 +239,16 @@ export class Fallback {
           if (isStoreFailure(error)) resolve(this.#overchargeHere(charge, faultOf(error)));
           else reject(error);
         },
-        late: () => this.#takeBack({ ...charge, cost: this.#local.owed.take(charge) }, undefined),
+        late: ({ decidedAtMs }) => {
+          this.#corrections.make({ ...charge, cost: this.#local.owed.take(charge) }, decidedAtMs);
+        },
       });
     });
   }
 
   #overchargeHere(charge: Charge, fault: StoreFault): Promise<Decision> {
     this.#count();
+    this.#payLater();
     return this.#local.overcharge(charge, fault);
   }
 
@@ -226,14 +264,10 @@ export class Fallback {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#link.close();
+    clearTimeout(this.#payTimer);
     this.#watch?.stop();
     if (!this.#isInUse || this.#link.state === 'lost') return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([this.#reconciler.payAll(), late]);
-    clearTimeout(timer);
+    await atMost(CLOSE_MS, this.#reconciler.payAll());
   }
 
   #guard<Answer>(
@@ -261,30 +295,38 @@ export class Fallback {
       if (wouldDeny) return;
       const isOwed = wasAdmitted && !instead[i]?.wouldDeny;
       const cost = isOwed ? this.#local.owed.take(charge) : charge.cost;
-      this.#takeBack({ ...charge, cost }, decidedAtMs);
+      this.#corrections.make({ ...charge, cost }, decidedAtMs);
     });
   }
 
-  /** Charges the store for what was admitted without it. */
-  #pay({ policy, key, cost }: Charge): Promise<Decision> {
+  /**
+   * Charges the store for what was admitted without it.
+   * @param isWatched whether its failure, or that it takes too long, says something of the store
+   */
+  #pay({ policy, key, cost }: Charge, isWatched: boolean): Promise<Decision> {
     const paid = this.#store.overcharge(policy, key, cost);
-    // That it takes too long says something of the store, and nothing of the payment.
-    this.#link.ask({ key, ask: () => paid, answered: () => true, failed: () => {} });
+    if (isWatched) this.#link.ask({ key, ask: () => paid, answered: () => true, failed: () => {} });
     return paid;
   }
 
-  /**
-   * Has the store give back what it was charged too much, when it can. Where it cannot, the bucket is
-   * too strict for as long as that takes to refill; so it is where nobody knows of which window it was.
-   */
-  #takeBack(charge: Charge, takenAtMs: number | undefined): void {
-    if (charge.cost === 0 || (takenAtMs === undefined && !isBucket(charge.policy))) return;
-    if (this.#link.state !== 'lost') this.#giveBack(charge, takenAtMs).catch(() => undefined);
-    else if (this.#tooMuch.length < MAX_TOO_MUCH) this.#tooMuch.push([charge, takenAtMs]);
+  /** A failure need not lose the store: then nothing else has it charged, if nobody asks for the bucket. */
+  #payLater(): void {
+    if (this.#payTimer !== undefined || !this.mayAsk()) return;
+    const held = new WeakRef(this);
+    const pay = () => held.deref()?.payNow();
+    this.#payTimer = outsideRequests(() => setTimeout(pay, PAY_AFTER_MS).unref());
+  }
+
+  /** Charges what is owed, as long as the store is up and there is something. */
+  async payNow(): Promise<void> {
+    this.#payTimer = undefined;
+    if (!this.mayAsk() || this.#isClosed) return;
+    await this.#reconciler.payAll();
+    if (this.owed > 0) this.#payLater();
   }
 
   #found(): void {
-    for (const [charge, takenAtMs] of this.#tooMuch.splice(0)) this.#takeBack(charge, takenAtMs);
+    this.#corrections.makeAll();
     this.#reconciler.giveUp();
     void this.#reconciler.payAll();
   }

@@ -1,13 +1,20 @@
 import type { Decision } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge } from '../store/store.js';
+import { atMost } from '../time/at-most.js';
 import type { LocalDecisions } from './local-decisions.js';
 
 /** How many buckets are charged before others get their turn: their calls go out together. */
 const CHUNK = 500;
 
-/** Charges the store, in this turn of the event loop. Resolves, or rejects, when that is known. */
-export type Pay = (charge: Charge) => Promise<Decision>;
+/**
+ * Charges the store, in this turn of the event loop. Resolves, or rejects, when that is known.
+ * @param isWatched whether it is to be noticed where that takes too long: of many, one is enough
+ */
+export type Pay = (charge: Charge, isWatched: boolean) => Promise<Decision>;
+
+/** What the store does not answer within this time keeps nothing else waiting. */
+const PIECE_MS = 1000;
 
 /** A payment that is under way. */
 interface Payment {
@@ -30,7 +37,7 @@ interface Payment {
 export class Reconciler {
   readonly #local: LocalDecisions;
   readonly #pay: Pay;
-  readonly #onTooMuch: (charge: Charge) => void;
+  readonly #onTooMuch: (charge: Charge, takenAtMs: number) => void;
   readonly #onDone: (buckets: number, permits: number) => void;
   readonly #underWay = new Set<Payment>();
   /** Ends when all is charged, or a payment has failed. */
@@ -45,7 +52,7 @@ export class Reconciler {
   constructor(
     local: LocalDecisions,
     pay: Pay,
-    onTooMuch: (charge: Charge) => void,
+    onTooMuch: (charge: Charge, takenAtMs: number) => void,
     onDone: (buckets: number, permits: number) => void,
   ) {
     this.#local = local;
@@ -57,7 +64,7 @@ export class Reconciler {
   /** Charges what is owed for these buckets now: what is asked later in this turn is decided behind it. */
   payFor(charges: readonly Charge[]): void {
     if (this.#local.owed.size === 0) return;
-    for (const { policy, key } of charges) void this.#payOne(policy, key);
+    for (const { policy, key } of charges) void this.#payOne(policy, key, true);
   }
 
   /**
@@ -66,12 +73,18 @@ export class Reconciler {
    */
   payAll(): Promise<void> {
     if (this.#run === undefined) {
+      if (this.#local.owed.size === 0) return Promise.resolve();
       const run = this.#payPieces().finally(() => {
         if (this.#run === run) this.#run = undefined;
       });
       this.#run = run;
     }
     return this.#run;
+  }
+
+  /** True while all that is owed is being charged. */
+  get isRunning(): boolean {
+    return this.#run !== undefined;
   }
 
   /** The store has been found: payments from before it was lost are lost, too. */
@@ -81,16 +94,20 @@ export class Reconciler {
   }
 
   async #payPieces(): Promise<void> {
-    let goesOn = true;
-    while (goesOn && this.#local.owed.size > 0) {
+    while (this.#local.owed.size > 0) {
       const first = this.#local.owed.first(CHUNK);
-      const paid = await Promise.all(first.map(({ policy, key }) => this.#payOne(policy, key)));
-      goesOn = paid.every(Boolean);
+      const payments = first.map(({ policy, key }, i) => this.#payOne(policy, key, i === 0));
+      let areAllPaid = false;
+      const all = Promise.all(payments).then((paid) => {
+        areAllPaid = paid.every(Boolean);
+      });
+      await atMost(PIECE_MS, all);
+      if (!areAllPaid) return;
     }
   }
 
   /** @returns false where it is owed again */
-  #payOne(policy: Policy, key: string): Promise<boolean> {
+  #payOne(policy: Policy, key: string, isWatched: boolean): Promise<boolean> {
     const cost = this.#local.due(policy, key);
     if (cost === 0) {
       this.#tellDone();
@@ -108,7 +125,7 @@ export class Reconciler {
         },
       };
       this.#underWay.add(payment);
-      const pay = async () => this.#pay(charge);
+      const pay = async () => this.#pay(charge, isWatched);
       pay().then(
         (answer) => payment.settle(answer),
         () => payment.settle(undefined),
@@ -127,7 +144,7 @@ export class Reconciler {
     } else if (state === 'owed' && paid) {
       // It was given up, and is owed again or was paid again.
       payment.state = 'paid';
-      this.#onTooMuch({ ...charge, cost: this.#local.owed.take(charge) });
+      this.#onTooMuch({ ...charge, cost: this.#local.owed.take(charge) }, answer.decidedAtMs);
     }
   }
 

@@ -28,6 +28,8 @@ export interface StoreLinkOptions {
   tell(event: StoreEvent): void;
   /** The store answers: it can be charged. */
   onFound(): void;
+  /** False while a store that was found is not ready to be asked, as it is being charged. */
+  mayReturn(): boolean;
   /** The store is asked again. */
   onBack(): void;
 }
@@ -38,6 +40,13 @@ export interface StoreLinkOptions {
  */
 const MAX_PROBES = 16;
 const PROBE_ANYWAY_MS = 60_000;
+
+/** Most questions that were given up and are not answered yet: with so many the store is lost. */
+const MAX_UNANSWERED = 10_000;
+
+/** The longest that a store is returning for want of `mayReturn`, and how often that is asked. */
+const LONGEST_RETURN_MS = 10_000;
+const RETURN_CHECK_MS = 20;
 
 /** A question under way. Settled, it holds on to nothing: it stays in line until its deadline. */
 class Asked<Answer> extends Pending {
@@ -54,40 +63,55 @@ class Asked<Answer> extends Pending {
   }
 
   answered(answer: Answer): void {
-    const question = this.#question as Question<Answer>;
-    this.#question = undefined;
+    const question = this.#take();
+    const isLate = this.isSettled;
+    this.isSettled = true;
+    if (isLate) this.#link.heardLate();
+    try {
+      if (isLate) question.late?.(answer);
+      else if (question.answered(answer)) this.#link.heard();
+    } catch (thrown) {
+      // It is no answer at all: a store of the app's own does not keep the contract.
+      const error = storeFailed('answer', thrown);
+      this.#link.notHeard(error, this.#round, question.key);
+      if (!isLate) question.failed(error);
+    }
+  }
+
+  failed(error: Error): void {
+    const question = this.#take();
     if (this.isSettled) {
-      question.late?.(answer);
       this.#link.heardLate();
       return;
     }
     this.isSettled = true;
-    if (question.answered(answer)) this.#link.heard();
-  }
-
-  failed(error: Error): void {
-    const question = this.#question as Question<Answer>;
-    this.#question = undefined;
-    if (this.isSettled) return;
-    this.isSettled = true;
-    if (isStoreFailure(error)) this.#link.notHeard(error, this.#round, question.key);
-    question.failed(error);
+    this.#failed(question, error);
   }
 
   giveUp(): void {
-    const { key } = this.#question as Question<Answer>;
-    const error = this.#link.timeout();
-    this.#link.notHeard(error, this.#round, key);
-    (this.#question as Question<Answer>).failed(error);
+    const question = this.#question as Question<Answer>;
+    this.#failed(question, this.#link.timeout());
+  }
+
+  #take(): Question<Answer> {
+    const question = this.#question as Question<Answer>;
+    this.#question = undefined;
+    return question;
+  }
+
+  #failed(question: Question<Answer>, error: Error): void {
+    if (isStoreFailure(error)) this.#link.notHeard(error, this.#round, question.key);
+    question.failed(error);
   }
 }
 
 /** What becomes of the store by its answers. */
 interface AskedBy {
   heard(): void;
+  /** What was given up has ended, after all. */
   heardLate(): void;
   notHeard(error: RateLimitError, round: number, key: string): void;
-  /** What a question is given up with. */
+  /** A question is given up. @returns what it fails with */
   timeout(): RateLimitError;
 }
 
@@ -108,6 +132,8 @@ export class StoreLink {
   #lastFault: StoreFault = 'other';
   /** Where the next probe goes: the bucket whose question failed last, hence its slot of a Cluster. */
   #probeKey: string = PROBE.name;
+  #unanswered = 0;
+  #foundAtMs = 0;
   #probes = 0;
   #probedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
@@ -121,7 +147,10 @@ export class StoreLink {
       heard: () => this.#breaker.succeeded(),
       heardLate: () => this.#heardLate(),
       notHeard: (error, round, key) => this.#notHeard(error, round, key),
-      timeout: () => storeFailed('answer', new Error(`nothing within ${deadlineMs} ms`), 'timeout'),
+      timeout: () => {
+        this.#unanswered++;
+        return storeFailed('answer', new Error(`nothing within ${deadlineMs} ms`), 'timeout');
+      },
     };
   }
 
@@ -156,11 +185,17 @@ export class StoreLink {
 
   /** Does what is due while the store is not up. Called by whoever comes by, and by a timer. */
   look(): void {
-    if (this.#breaker.startProbe()) this.#probe();
-    if (!this.#breaker.tryReturn()) return;
+    if (this.#breaker.startProbe()) outsideRequests(() => this.#probe());
+    if (!this.#mayReturn() || !this.#breaker.tryReturn()) return;
     const outageMs = this.#options.clock.nowMs() - this.#lostAtMs;
     this.#options.tell({ type: 'store-back', outageMs });
     this.#options.onBack();
+  }
+
+  /** What the timer does. It does not keep hold of this: nobody may be left who asks. */
+  lookAgain(): void {
+    this.look();
+    this.#arm();
   }
 
   close(): void {
@@ -175,7 +210,8 @@ export class StoreLink {
     this.#lastFault = fault;
     this.#probeKey = key;
     tell({ type: 'store-failed', fault, error });
-    if (!this.#breaker.failed(round)) return;
+    const isFull = this.#unanswered >= MAX_UNANSWERED && this.#breaker.lose();
+    if (!isFull && !this.#breaker.failed(round, fault === 'timeout')) return;
     if (wasUp) this.#lostAtMs = clock.nowMs();
     tell({ type: 'store-lost', fault, error });
     this.#arm();
@@ -183,19 +219,24 @@ export class StoreLink {
 
   /** A sign of life. After a long silence it is worth a probe; else the next one is near. */
   #heardLate(): void {
+    this.#unanswered--;
     if (this.#probes < MAX_PROBES) return;
     this.#breaker.hurry();
     this.#arm();
   }
 
+  #mayReturn(): boolean {
+    if (this.#breaker.state !== 'returning') return true;
+    const { clock, mayReturn } = this.#options;
+    return mayReturn() || clock.nowMs() - this.#foundAtMs >= LONGEST_RETURN_MS;
+  }
+
   #arm(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed || this.#breaker.state === 'up' || this.#breaker.isProbing) return;
-    const run = () => {
-      this.look();
-      this.#arm();
-    };
-    const afterMs = Math.max(1, this.#breaker.dueAfterMs);
+    const held = new WeakRef(this);
+    const run = () => held.deref()?.lookAgain();
+    const afterMs = Math.max(this.#mayReturn() ? 1 : RETURN_CHECK_MS, this.#breaker.dueAfterMs);
     this.#timer = outsideRequests(() => setTimeout(run, afterMs).unref());
   }
 
@@ -230,6 +271,7 @@ export class StoreLink {
   #found(): void {
     const { tell, onFound } = this.#options;
     this.#breaker.found();
+    this.#foundAtMs = this.#options.clock.nowMs();
     tell({ type: 'store-found' });
     onFound();
     this.look();

@@ -95,7 +95,8 @@ export interface Limiter<Name extends string = string> {
   /**
    * Decides and charges the call: under several policies to all, or to none where one denies. A
    * denial is a decision, not an error, and charges nothing.
-   * Rejects as `tryConsume` throws, and with `RL_STORE_FAILED` where the store cannot answer.
+   * Where the store does not answer by the deadline, the fallback decides. Rejects as `tryConsume`
+   * throws.
    */
   consume(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Decision>;
 
@@ -105,7 +106,8 @@ export interface Limiter<Name extends string = string> {
   /**
    * Puts back what a call was charged that did not happen. Never above a full bucket, so a refund
    * that comes late or twice cannot make more permits than the policy has. Resolves to what `peek`
-   * would find then.
+   * would find then; where the store does not answer, to what is known here: it may have heard, and
+   * is told later where it could not be asked.
    */
   refund(keys: Keys<Name>, options?: RefundOptions<Name>): Promise<Decision>;
 
@@ -116,7 +118,10 @@ export interface Limiter<Name extends string = string> {
    */
   settle(keys: Keys<Name>, options: SettleOptions<Name>): Promise<Decision>;
 
-  /** Forgets what was charged to these keys: the next call finds full buckets. */
+  /**
+   * Forgets what was charged to these keys: the next call finds full buckets. Rejects with
+   * `RL_STORE_FAILED` where the store does not answer by the deadline; it may have heard.
+   */
   reset(keys: Keys<Name>): Promise<void>;
 
   /** How it stands with the store. Asks nothing of it. */

@@ -16,7 +16,7 @@ function open(random = 0.5, returnMs = 750): Breaker {
 
 /** Whether each of `count` failures, of questions asked one after the other, lost the store. */
 function fail(breaker: Breaker, count: number): boolean[] {
-  return Array.from({ length: count }, () => breaker.failed(breaker.round));
+  return Array.from({ length: count }, () => breaker.failed(breaker.round, false));
 }
 
 function lose(random?: number, returnMs?: number): Breaker {
@@ -43,7 +43,7 @@ describe('a store is lost', () => {
   it('by no burst that was asked before the first failure: of it one counts', () => {
     const breaker = open();
     const asked = Array.from({ length: 100 }, () => breaker.round);
-    expect(asked.map((round) => breaker.failed(round))).not.toContain(true);
+    expect(asked.map((round) => breaker.failed(round, false))).not.toContain(true);
     expect(fail(breaker, 3)).not.toContain(true);
     expect(fail(breaker, 1)).toEqual([true]);
   });
@@ -52,7 +52,7 @@ describe('a store is lost', () => {
     const breaker = open();
     const first = breaker.round;
     fail(breaker, 2);
-    for (let i = 0; i < 10; i++) expect(breaker.failed(first)).toBe(false);
+    for (let i = 0; i < 10; i++) expect(breaker.failed(first, false)).toBe(false);
     expect(fail(breaker, 3)).toEqual([false, false, true]);
   });
 
@@ -63,6 +63,27 @@ describe('a store is lost', () => {
       breaker.succeeded();
     }
     expect(fail(breaker, 5)).toEqual([false, false, false, false, true]);
+  });
+
+  it('by silence once it lasts for 100 ms; by a failure of another kind at once', () => {
+    const silent = open();
+    const fallSilent = () => silent.failed(silent.round, true);
+    for (let i = 0; i < 10; i++) expect(fallSilent()).toBe(false);
+    clock.advance(99);
+    expect(fallSilent()).toBe(false);
+    clock.advance(1);
+    expect(fallSilent()).toBe(true);
+    const refusing = open();
+    for (let i = 0; i < 4; i++) refusing.failed(refusing.round, true);
+    expect(refusing.failed(refusing.round, false)).toBe(true);
+  });
+
+  it('by no silence that was broken', () => {
+    const breaker = open();
+    for (let i = 0; i < 5; i++) breaker.failed(breaker.round, true);
+    clock.advance(100);
+    breaker.succeeded();
+    for (let i = 0; i < 9; i++) expect(breaker.failed(breaker.round, true)).toBe(false);
   });
 
   it('once: more failures change nothing', () => {
@@ -184,7 +205,7 @@ describe('a store that is found', () => {
     const breaker = lose();
     const before = breaker.round;
     find(breaker);
-    expect(breaker.failed(before)).toBe(false);
+    expect(breaker.failed(before, false)).toBe(false);
     expect(fail(breaker, 4)).not.toContain(true);
     expect(breaker.state).toBe('returning');
     expect(fail(breaker, 1)).toEqual([true]);

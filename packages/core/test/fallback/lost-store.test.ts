@@ -42,8 +42,8 @@ describe('a lost store', () => {
     const { limiter, time } = replica;
     for (let i = 0; i < 5; i++) {
       expect(limiter.health().store).toBe('up');
-      void limiter.consume({ p: 'k' });
-      await time.pass(5);
+      void limiter.consume({ p: `${i}` });
+      await time.pass(25);
     }
     expect(limiter.health().store).toBe('lost');
     expect(limiter.tryConsume({ p: 'k' })?.fallback).toEqual({ mode: 'local', fault: 'timeout' });
@@ -76,13 +76,14 @@ describe('a lost store', () => {
     },
   );
 
-  it('rejects at once what only it can do, and settles what it can', async () => {
+  it('rejects a reset at once; what is settled or refunded it hears when it is found', async () => {
     const replica = openSilent({ p: HOURLY });
     await lose(replica);
     const { limiter, store } = replica;
     const refusal = { code: 'RL_STORE_FAILED', retryable: true, fault: 'connection' };
     await expect(limiter.reset({ p: 'k' })).rejects.toMatchObject(refusal);
-    await expect(limiter.refund({ p: 'k' })).rejects.toMatchObject(refusal);
+    const back = await limiter.refund({ p: 'other' }, { cost: 5 });
+    expect(back).toMatchObject({ allowed: true, remaining: 10, origin: 'fallback' });
     const settled = await limiter.settle({ p: 'k' }, { estimate: 1, cost: 4 });
     expect(settled).toMatchObject({ remaining: 7, origin: 'fallback' });
     const decision = await limiter.consume({ p: 'k' }, { cost: 2 });
@@ -90,6 +91,9 @@ describe('a lost store', () => {
     expect(refunded).toMatchObject({ remaining: 7, origin: 'fallback' });
     expect(limiter.health().owed).toBe(1);
     expect([store.refunds, store.payments]).toEqual([[], []]);
+    await find(replica);
+    expect(store.refunds).toEqual([{ permits: 5, takenAtMs: undefined }]);
+    expect(paid(replica)).toEqual([['k', 3]]);
   });
 });
 
@@ -249,16 +253,16 @@ describe('a store that is found', () => {
       // Each is paid for at once, and not answered.
       replica.limiter.tryConsume({ p: `${i}` });
       replica.store.payments.pop();
-      await replica.time.pass(5);
+      await replica.time.pass(25);
     }
     expect(replica.limiter.health().store).toBe('lost');
-    await find(replica, 100);
+    await find(replica, 80);
     expect(paid(replica)).toContainEqual(['k', 3]);
     // It had heard the first one.
     const again = replica.store.payments.find(({ key }) => key === 'k');
     await again?.succeed();
     await late?.succeed();
-    expect(replica.store.refunds).toEqual([{ permits: 3, takenAtMs: undefined }]);
+    expect(replica.store.refunds).toEqual([{ permits: 3, takenAtMs: STORE_MS }]);
   });
 
   it.each(['token-bucket', 'fixed-window'] as const)(

@@ -55,6 +55,14 @@ export class AnsweredStore implements Store {
     return this.#only(this.#checks, 'check');
   }
 
+  /** The first check of those that came. */
+  async checkedAny(): Promise<Question<Charge, Decision>> {
+    await this.unseen();
+    const first = this.#checks.shift();
+    if (first === undefined) throw new Error('no check came');
+    return first;
+  }
+
   /** As `claimed`, a check of several. */
   checkedAll(): Promise<Question<readonly Charge[], readonly Decision[]>> {
     return this.#only(this.#lists, 'check of several');

@@ -1,3 +1,4 @@
+import { monotonicClock } from '../../time/clock.js';
 import { ReplyReader } from './reply-reader.js';
 
 /**
@@ -5,6 +6,9 @@ import { ReplyReader } from './reply-reader.js';
  * that ended without a word makes the shares of the others smaller than need be for 10 s.
  */
 const LIFE_MS = 10_000;
+
+/** For how long one is waited for. */
+const BEAT_ANYWAY_MS = 60_000;
 
 /**
  * Runs `lua/heartbeat.lua`.
@@ -25,6 +29,9 @@ export class Heartbeat {
   /** The latest, and whether an answer came. */
   #last: Promise<boolean> | undefined;
   #leaving: Promise<void> | undefined;
+  /** The one whose answer is awaited, and since when. */
+  #beating: Promise<number> | undefined;
+  #beatAtMs = 0;
 
   /** @param lifeMs at least 1 */
   constructor(run: Run, id: string, lifeMs: number = LIFE_MS) {
@@ -33,12 +40,26 @@ export class Heartbeat {
     this.#lifeMs = lifeMs;
   }
 
-  /** @returns how many replicas there are: at least 1 */
+  /**
+   * One that is not answered yet is not followed by another, or a server that is silent would have
+   * them wait in the client by the thousand; but a client may lose an answer for good, hence there is
+   * one more after so long.
+   * @returns how many replicas there are: at least 1
+   */
   beat(): Promise<number> {
+    const nowMs = monotonicClock.nowMs();
+    if (this.#beating !== undefined && nowMs - this.#beatAtMs < BEAT_ANYWAY_MS)
+      return this.#beating;
     const count = this.#beat();
+    this.#beating = count;
+    this.#beatAtMs = nowMs;
+    const end = (isAnswered: boolean) => {
+      if (this.#beating === count) this.#beating = undefined;
+      return isAnswered;
+    };
     this.#last = count.then(
-      () => true,
-      () => false,
+      () => end(true),
+      () => end(false),
     );
     return count;
   }

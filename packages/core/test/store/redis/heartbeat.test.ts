@@ -310,3 +310,18 @@ function spy(answer: () => Promise<unknown>): { client: RedisClient; calls: unkn
   };
   return { calls, client: { eval: call, evalsha: call } };
 }
+
+it('one without an answer is not followed by another: a silent server fills no queue', async () => {
+  let sent = 0;
+  const answers: ((reply: unknown) => void)[] = [];
+  const heartbeat = new Heartbeat(() => {
+    sent++;
+    return new Promise((resolve) => answers.push(resolve));
+  }, 'r');
+  const beats = Array.from({ length: 1000 }, () => heartbeat.beat());
+  expect(sent).toBe(1);
+  answers[0]?.([3]);
+  expect(new Set(await Promise.all(beats))).toEqual(new Set([3]));
+  void heartbeat.beat();
+  expect(sent).toBe(2);
+});
