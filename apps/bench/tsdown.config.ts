@@ -4,6 +4,8 @@ const config: UserConfig = defineConfig({
   // Programs, all in one folder: they start each other by name.
   entry: {
     main: 'src/main.ts',
+    chaos: 'src/chaos/main.ts',
+    'chaos-replica': 'src/chaos/replica-process.ts',
     'fleet-simulation': 'src/fleet-simulation/main.ts',
     'scenario-process': 'src/scenario-process.ts',
     'server-process': 'src/servers/server-process.ts',

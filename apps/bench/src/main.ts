@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { sharedRedis } from '@rl/testkit';
+import { abortOnSignal } from './abort-on-signal.js';
 import { type Arguments, parseArguments, USAGE } from './arguments.js';
 import { openRedis } from './redis-under-test.js';
 import { renderTable } from './report.js';
@@ -38,24 +39,6 @@ async function run({ json, quick, only }: Arguments, signal: AbortSignal): Promi
     for (const table of tables) console.log(`\n${renderTable(table)}`);
   }
   if (json) console.log(JSON.stringify({ ...facts, ...results }));
-}
-
-/** The first signal ends the run in good order; a second one ends it at once. */
-function abortOnSignal(): { readonly signal: AbortSignal; exitCode(): number | undefined } {
-  const controller = new AbortController();
-  let exitCode: number | undefined;
-  const signals = [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const;
-  for (const [name, code] of signals) {
-    process.once(name, () => {
-      exitCode ??= code;
-      controller.abort(new Error(`interrupted by ${name}`));
-    });
-  }
-  return { signal: controller.signal, exitCode: () => exitCode };
 }
 
 async function main(): Promise<number> {
