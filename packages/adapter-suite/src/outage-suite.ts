@@ -24,8 +24,8 @@ const POLICY = { limit: 100, window: '1h', key: everybody };
 /** As many as the limit. */
 const ALL = Array.from({ length: 100 }, () => ({}));
 
-/** More than it takes in failures to lose a store. */
-const ENOUGH = 8;
+/** More than it takes to lose a store: five failures, and 0.1 s where it is silent for 5 ms each. */
+const ENOUGH = 40;
 
 const WAYS: readonly [how: string, way: OutOfReach][] = [
   ['that nobody listens for', 'refuses'],
