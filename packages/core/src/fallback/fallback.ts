@@ -106,6 +106,11 @@ export class Fallback {
     return this.#isInUse ? this.#local.owed.size : 0;
   }
 
+  /** Permits that were owed and cannot be charged, for want of room. It only rises. */
+  get forgotten(): number {
+    return this.#isInUse ? this.#local.owed.forgotten : 0;
+  }
+
   /** As of a lease book's `StoreWatch`, and so are the four below. */
   get answerWithinMs(): number {
     return this.#terms.deadlineMs;
@@ -196,21 +201,7 @@ export class Fallback {
       this.#corrections.make(charge, taken?.decidedAtMs);
       return Promise.resolve(this.#lookHere(charge, this.#link.lastFault));
     }
-    return new Promise((resolve, reject) => {
-      this.#link.ask({
-        key: charge.key,
-        ask,
-        answered: (decision) => {
-          this.left(charge.policy, charge.key, decision);
-          resolve(decision);
-          return true;
-        },
-        failed: (error) => {
-          if (isStoreFailure(error)) resolve(this.#lookHere(charge, faultOf(error)));
-          else reject(error);
-        },
-      });
-    });
+    return this.#correct(charge, ask, (fault) => this.#lookHere(charge, fault));
   }
 
   #lookHere(charge: Charge, fault: StoreFault): Decision {
@@ -226,23 +217,28 @@ export class Fallback {
       if (this.#link.state === 'returning') this.#reconciler.payFor([charge]);
       return decision;
     }
+    const instead = (fault: StoreFault) => this.#overchargeHere(charge, fault);
+    return this.#correct(charge, ask, instead, ({ decidedAtMs }) => {
+      this.#corrections.make({ ...charge, cost: this.#local.owed.take(charge) }, decidedAtMs);
+    });
+  }
+
+  /** Asks what changes a bucket. @param instead what it resolves to where the store does not answer */
+  #correct(
+    { policy, key }: Charge,
+    ask: () => Promise<Decision>,
+    instead: (fault: StoreFault) => Decision | Promise<Decision>,
+    late: (decision: Decision) => void = () => {},
+  ): Promise<Decision> {
     return new Promise((resolve, reject) => {
-      this.#link.ask({
-        key: charge.key,
-        ask,
-        answered: (decision) => {
-          this.left(charge.policy, charge.key, decision);
-          resolve(decision);
-          return true;
-        },
-        failed: (error) => {
-          if (isStoreFailure(error)) resolve(this.#overchargeHere(charge, faultOf(error)));
-          else reject(error);
-        },
-        late: ({ decidedAtMs }) => {
-          this.#corrections.make({ ...charge, cost: this.#local.owed.take(charge) }, decidedAtMs);
-        },
-      });
+      const answered = (decision: Decision) => {
+        this.left(policy, key, decision);
+        resolve(decision);
+        return true;
+      };
+      const failed = (error: Error) =>
+        isStoreFailure(error) ? resolve(instead(faultOf(error))) : reject(error);
+      this.#link.ask({ key, ask, answered, failed, late });
     });
   }
 

@@ -77,6 +77,8 @@ export interface StoreHealth {
   readonly replicas: number;
   /** Buckets that it is yet to be charged for. */
   readonly owed: number;
+  /** Permits that it cannot be charged for, as too many buckets were owed to. It only rises. */
+  readonly forgotten: number;
 }
 
 /** Decides whether calls may go ahead. Made by `createLimiter`. */

@@ -153,8 +153,8 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   }
 
   health(): StoreHealth {
-    const { state, replicas, owed } = this.#fallback;
-    return { store: state, replicas, owed };
+    const { state, replicas, owed, forgotten } = this.#fallback;
+    return { store: state, replicas, owed, forgotten };
   }
 
   close(): Promise<void> {

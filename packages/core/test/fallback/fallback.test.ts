@@ -100,7 +100,7 @@ describe('a call whose store fails', () => {
       await (await ('q' in keys ? store.checkedAll() : store.checked())).fail(error);
       await rejected;
       expect(kinds(replica)).toEqual([]);
-      expect(limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0 });
+      expect(limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0, forgotten: 0 });
     },
   );
 
@@ -304,7 +304,7 @@ describe('a store in memory', () => {
     expect(await limiter.consume({ p: 'k' })).toMatchObject({ origin: 'memory' });
     await everyTurn();
     expect(time.timers).toBe(0);
-    expect(limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0 });
+    expect(limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0, forgotten: 0 });
     await limiter.close();
     time.end();
   });

@@ -24,7 +24,7 @@ describe('a lost store', () => {
     const { limiter, store } = replica;
     expect(limiter.tryConsume({ p: 'k' })).toBeUndefined();
     await lose(replica);
-    expect(limiter.health()).toEqual({ store: 'lost', replicas: 1, owed: 0 });
+    expect(limiter.health()).toEqual({ store: 'lost', replicas: 1, owed: 0, forgotten: 0 });
     const fallback = { mode: 'local', fault: 'connection' };
     expect(limiter.tryConsume({ p: 'k' })).toMatchObject({ allowed: true, fallback });
     expect(limiter.tryConsume({ p: 'k', q: 'k' })?.each).toMatchObject([

@@ -91,7 +91,7 @@ describe('one replica', () => {
     await askUntil(replica.limiter, 'k', () => replica.limiter.health().store === 'lost');
     await replica.cable.accept();
     await untilStore(replica.limiter, 'k');
-    expect(replica.limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0 });
+    expect(replica.limiter.health()).toEqual({ store: 'up', replicas: 1, owed: 0, forgotten: 0 });
     const { 'store-failed': _, ...kinds } = kindsOf(replica.events);
     expect(kinds).toEqual({
       replicas: 1,
