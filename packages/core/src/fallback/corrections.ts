@@ -1,5 +1,5 @@
 import type { Charge } from '../store/store.js';
-import { isBucket } from './local-decisions.js';
+import { isBucket } from './share.js';
 
 /** Puts back what the store charged, as of `Store.refund`. */
 export type GiveBack = (charge: Charge, takenAtMs: number | undefined) => Promise<unknown>;

@@ -3,7 +3,7 @@ import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.
 import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
 import { atMost } from '../time/at-most.js';
-import { outsideRequests } from '../time/background.js';
+import { later } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
 import { RETURN_MS, type StoreState } from './breaker.js';
 import { Corrections, type GiveBack } from './corrections.js';
@@ -308,17 +308,15 @@ export class Fallback {
   /** A failure need not lose the store: then nothing else has it charged, if nobody asks for the bucket. */
   #payLater(): void {
     if (this.#payTimer !== undefined || !this.mayAsk()) return;
-    const held = new WeakRef(this);
-    const pay = () => held.deref()?.payNow();
-    this.#payTimer = outsideRequests(() => setTimeout(pay, PAY_AFTER_MS).unref());
+    this.#payTimer = later(this, PAY_AFTER_MS, Fallback.#payNow);
   }
 
   /** Charges what is owed, as long as the store is up and there is something. */
-  async payNow(): Promise<void> {
-    this.#payTimer = undefined;
-    if (!this.mayAsk() || this.#isClosed) return;
-    await this.#reconciler.payAll();
-    if (this.owed > 0) this.#payLater();
+  static async #payNow(fallback: Fallback): Promise<void> {
+    fallback.#payTimer = undefined;
+    if (!fallback.mayAsk() || fallback.#isClosed) return;
+    await fallback.#reconciler.payAll();
+    if (fallback.owed > 0) fallback.#payLater();
   }
 
   #found(): void {

@@ -7,7 +7,7 @@ import type { Charge, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { type LocalBuckets, localBucketsOf } from './local-buckets.js';
 import type { Owed } from './owed.js';
-import { shareOf } from './share.js';
+import { isBucket, shareOf } from './share.js';
 
 /** What a client is told to wait for the store where only that can allow its call: it is tried by then. */
 const STORE_RETRY_MS = 1000;
@@ -207,11 +207,6 @@ export class LocalDecisions {
     this.#shareOfPolicy.set(policy, share);
     return share;
   }
-}
-
-/** True where what comes back cannot come back into a later window. */
-export function isBucket({ algorithm }: Policy): boolean {
-  return algorithm === 'token-bucket' || algorithm === 'gcra';
 }
 
 /** Permits that a share is short of, rounded up; what it is below zero only where it is a bucket. */

@@ -1,7 +1,7 @@
 import { ownText } from '../key/own-text.js';
-import { boundPartitionKey } from '../key/partition-key.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge } from '../store/store.js';
+import { bucketId } from './bucket-id.js';
 
 /** Most buckets that permits are owed to, and most characters of their keys. */
 const MAX_BUCKETS = 100_000;
@@ -23,12 +23,12 @@ export class Owed {
   }
 
   has(policy: Policy, key: string): boolean {
-    return this.#charges.size > 0 && this.#charges.has(idOf(policy, key));
+    return this.#charges.size > 0 && this.#charges.has(bucketId(policy, key));
   }
 
   add({ policy, key, cost }: Charge): void {
     if (cost === 0) return;
-    const id = idOf(policy, key);
+    const id = bucketId(policy, key);
     const before = this.#charges.get(id);
     if (before !== undefined) {
       this.#charges.set(id, { policy, key: before.key, cost: before.cost + cost });
@@ -41,7 +41,7 @@ export class Owed {
     this.#characters += key.length;
     const own = ownText(key);
     // The text of an id refers to the key it was made of.
-    this.#charges.set(idOf(policy, own), { policy, key: own, cost });
+    this.#charges.set(bucketId(policy, own), { policy, key: own, cost });
     while (this.#charges.size > MAX_BUCKETS || this.#characters > MAX_CHARACTERS) {
       this.#forgetFirst();
     }
@@ -49,11 +49,11 @@ export class Owed {
 
   /** Takes off up to `cost` permits. @returns how many of them were not owed */
   take({ policy, key, cost }: Charge): number {
-    const before = this.#charges.get(idOf(policy, key));
+    const before = this.#charges.get(bucketId(policy, key));
     if (before === undefined) return cost;
     if (before.cost > cost) {
       const left = { ...before, cost: before.cost - cost };
-      this.#charges.set(idOf(policy, key), left);
+      this.#charges.set(bucketId(policy, key), left);
       return 0;
     }
     this.clear(policy, key);
@@ -62,7 +62,7 @@ export class Owed {
 
   /** @returns what was owed to the bucket */
   clear(policy: Policy, key: string): number {
-    const id = idOf(policy, key);
+    const id = bucketId(policy, key);
     const before = this.#charges.get(id);
     if (before === undefined) return 0;
     this.#charges.delete(id);
@@ -84,9 +84,4 @@ export class Owed {
     const [first] = this.first(1) as [Charge];
     this.forgotten += this.clear(first.policy, first.key);
   }
-}
-
-/** Policy names have no colon. */
-function idOf({ name, algorithm }: Policy, key: string): string {
-  return `${name}:${algorithm}:${boundPartitionKey(key)}`;
 }

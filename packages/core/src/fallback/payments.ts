@@ -1,6 +1,6 @@
 import { ownText } from '../key/own-text.js';
-import { boundPartitionKey } from '../key/partition-key.js';
 import type { Policy } from '../policy/policy.js';
+import { bucketId } from './bucket-id.js';
 
 /** Most buckets of which it is kept. */
 const MAX_BUCKETS = 50_000;
@@ -24,7 +24,7 @@ export class Payments {
 
   /** @param atMs when it was worked out what is owed, by this replica's clock */
   note(policy: Policy, key: string, atMs: number, decidedAtMs: number): void {
-    const id = idOf(policy, ownText(key));
+    const id = bucketId(policy, ownText(key));
     const afterMs = this.#last.get(id)?.atMs ?? this.#forgottenMs;
     // The ones made last stay.
     this.#last.delete(id);
@@ -41,15 +41,10 @@ export class Payments {
    * Undefined where that is not the last one, or nothing was paid since.
    */
   chargedAtMs(policy: Policy, key: string, admittedAtMs: number): number | undefined {
-    const last = this.#last.get(idOf(policy, key));
+    const last = this.#last.get(bucketId(policy, key));
     if (last === undefined || admittedAtMs <= last.afterMs || admittedAtMs > last.atMs) {
       return undefined;
     }
     return last.decidedAtMs;
   }
-}
-
-/** Policy names have no colon. */
-function idOf({ name, algorithm }: Policy, key: string): string {
-  return `${name}:${algorithm}:${boundPartitionKey(key)}`;
 }

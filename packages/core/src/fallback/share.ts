@@ -9,10 +9,16 @@ import type { Policy } from '../policy/policy.js';
  */
 export function shareOf(policy: Policy, replicas: number): Policy {
   if (replicas === 1) return policy;
-  const { algorithm, limit, windowMs } = policy;
+  const { limit, windowMs } = policy;
   const burst = policy.burst === 0 ? 0 : Math.max(1, Math.floor(policy.burst / replicas));
   const overdraft = Math.floor(policy.overdraft / replicas);
-  const isBucket = algorithm === 'token-bucket' || algorithm === 'gcra';
-  const rate = isBucket ? { limit, windowMs: windowMs * replicas } : { limit: burst, windowMs };
+  const rate = isBucket(policy)
+    ? { limit, windowMs: windowMs * replicas }
+    : { limit: burst, windowMs };
   return Object.freeze({ ...policy, ...rate, burst, overdraft });
+}
+
+/** True where permits come back one by one: what is put back cannot come into a later window. */
+export function isBucket({ algorithm }: Policy): boolean {
+  return algorithm === 'token-bucket' || algorithm === 'gcra';
 }

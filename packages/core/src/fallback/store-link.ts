@@ -1,6 +1,6 @@
 import { isStoreFailure, type RateLimitError, type StoreFault, storeFailed } from '../errors.js';
 import type { Store } from '../store/store.js';
-import { outsideRequests } from '../time/background.js';
+import { later, outsideRequests } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
 import { Breaker, type StoreState } from './breaker.js';
 import { Deadlines, Pending } from './deadlines.js';
@@ -192,12 +192,6 @@ export class StoreLink {
     this.#options.onBack();
   }
 
-  /** What the timer does. It does not keep hold of this: nobody may be left who asks. */
-  lookAgain(): void {
-    this.look();
-    this.#arm();
-  }
-
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -225,6 +219,12 @@ export class StoreLink {
     this.#arm();
   }
 
+  /** What the timer does. Made of nothing here, so that it keeps hold of nothing. */
+  static #lookAgain(link: StoreLink): void {
+    link.look();
+    link.#arm();
+  }
+
   #mayReturn(): boolean {
     if (this.#breaker.state !== 'returning') return true;
     const { clock, mayReturn } = this.#options;
@@ -234,10 +234,8 @@ export class StoreLink {
   #arm(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed || this.#breaker.state === 'up' || this.#breaker.isProbing) return;
-    const held = new WeakRef(this);
-    const run = () => held.deref()?.lookAgain();
     const afterMs = Math.max(this.#mayReturn() ? 1 : RETURN_CHECK_MS, this.#breaker.dueAfterMs);
-    this.#timer = outsideRequests(() => setTimeout(run, afterMs).unref());
+    this.#timer = later(this, afterMs, StoreLink.#lookAgain);
   }
 
   #probe(): void {

@@ -4,6 +4,7 @@ import type { Policy } from '../policy/policy.js';
 import { putBack } from '../store/put-back.js';
 import type { Charge, Store } from '../store/store.js';
 import { startSweeper } from '../store/sweeper.js';
+import { atMost } from '../time/at-most.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { Asker } from './asker.js';
 import { BucketBook } from './bucket-book.js';
@@ -177,12 +178,7 @@ export class LeaseBook {
     this.#closed = true;
     this.#stopSweeper?.();
     if (this.#buckets.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([this.#asker.close(this.#buckets.all()), late]);
-    clearTimeout(timer);
+    await atMost(CLOSE_MS, this.#asker.close(this.#buckets.all()));
     this.#buckets.clear();
   }
 

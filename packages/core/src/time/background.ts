@@ -33,3 +33,22 @@ export function repeat<T extends object>(
   const timer = outsideRequests(() => setInterval(tick, everyMs).unref());
   return () => clearInterval(timer);
 }
+
+/**
+ * Runs `work` on `target` once, `afterMs` from now, if there still is a target: as `repeat`, it keeps
+ * neither the process nor the target alive.
+ *
+ * @returns the timer, to be cleared
+ */
+export function later<T extends object>(
+  target: T,
+  afterMs: number,
+  work: (target: T) => void,
+): NodeJS.Timeout {
+  const held = new WeakRef(target);
+  const run = (): void => {
+    const found = held.deref();
+    if (found !== undefined) work(found);
+  };
+  return outsideRequests(() => setTimeout(run, afterMs).unref());
+}

@@ -1,13 +1,42 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { outsideRequests, repeat } from '../../src/time/background.js';
+import { later, outsideRequests, repeat } from '../../src/time/background.js';
 import { collectGarbage } from '../support/collect-garbage.js';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
   vi.useRealTimers();
+});
+
+describe('later', () => {
+  it('works on the target once, unless it is cleared', () => {
+    const target = { runs: 0 };
+    const run = (found: typeof target) => {
+      found.runs++;
+    };
+    later(target, 100, run);
+    clearTimeout(later(target, 100, run));
+    vi.advanceTimersByTime(99);
+    expect(target.runs).toBe(0);
+    vi.advanceTimersByTime(1000);
+    expect(target.runs).toBe(1);
+  });
+
+  it('keeps hold of no target, and does nothing without one', async () => {
+    let runs = 0;
+    const start = () => {
+      const target = {};
+      later(target, 100, () => runs++);
+      return new WeakRef(target);
+    };
+    const target = start();
+    await collectGarbage();
+    expect(target.deref()).toBeUndefined();
+    vi.advanceTimersByTime(100);
+    expect(runs).toBe(0);
+  });
 });
 
 describe('repeat', () => {

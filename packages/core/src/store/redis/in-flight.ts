@@ -1,3 +1,5 @@
+import { atMost } from '../../time/at-most.js';
+
 /** Work under way, to be waited for. */
 export class InFlight {
   readonly #work = new Set<Promise<unknown>>();
@@ -15,12 +17,7 @@ export class InFlight {
    * @returns true where all is done
    */
   async end(timeoutMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([this.#settled(), timeout]);
-    clearTimeout(timer);
+    await atMost(timeoutMs, this.#settled());
     const isDone = this.#work.size === 0;
     this.#work.clear();
     return isDone;
