@@ -66,6 +66,26 @@ export async function findStartableRedis(
   );
 }
 
+/**
+ * The program to start where it must run on this very machine: a container is not good enough.
+ * @param what needs it, for the error
+ */
+export async function needProgram(
+  what: string,
+  env: Env = process.env,
+  probes: RedisProbes = machineProbes(env),
+): Promise<string> {
+  for (const program of PROGRAMS) {
+    const path = await probes.which(program);
+    if (path !== undefined) return path;
+  }
+  throw new Error(
+    `${what} starts servers that know one another by their addresses, which containers do not ` +
+      'have for the tests. It needs redis-server or valkey-server on PATH:\n' +
+      HOW_TO_GET_ONE.split('\n').slice(0, 2).join('\n'),
+  );
+}
+
 async function lookForStartable(probes: RedisProbes): Promise<StartableRedis | undefined> {
   for (const program of PROGRAMS) {
     const path = await probes.which(program);

@@ -3,6 +3,11 @@ export { type FaultProxy, type ProxyDelay, startFaultProxy } from './fault-proxy
 export { type FoundRedis, findRedis, type RedisProbes } from './find-redis.js';
 export type { Traffic } from './proxied-connection.js';
 export { randomPrefix } from './random.js';
+export type { ClusterNode, RedisCluster } from './redis-cluster.js';
 export type { RedisServer } from './redis-server.js';
+export type { SentinelGroup } from './sentinel-group.js';
 export { sharedRedis } from './shared-redis.js';
+export type { SlotMove } from './slot-move.js';
+export { type StartClusterOptions, startCluster } from './start-cluster.js';
 export { type StartRedisOptions, startRedis } from './start-redis.js';
+export { type StartSentinelOptions, startSentinel } from './start-sentinel.js';

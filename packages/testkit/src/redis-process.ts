@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -36,11 +36,14 @@ export class RedisProcess implements RedisServer {
   /**
    * Starts the server and waits until it answers. It listens on `port` of 127.0.0.1, or on a unix
    * socket where there is none. Fails with `PortTakenError` if somebody else has the port.
+   * @param config what its configuration file says, for a program that must have one, as a
+   * Sentinel, which writes to it; none by default
    */
   static async start(
     program: string,
     listen: { readonly port?: number },
     args: readonly string[],
+    config?: string,
   ): Promise<RedisProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'redis-'));
     const socket = join(folder, 'redis.sock');
@@ -51,7 +54,10 @@ export class RedisProcess implements RedisServer {
         ? ['--port', '0', '--unixsocket', socket]
         : ['--port', String(listen.port), '--bind', '127.0.0.1'];
     const quiet = ['--save', '', '--appendonly', 'no', '--daemonize', 'no', '--dir', folder];
-    const server = new RedisProcess(program, [...address, ...quiet, ...args], folder, handle);
+    const file = join(folder, 'redis.conf');
+    if (config !== undefined) await writeFile(file, config);
+    const all = [...(config === undefined ? [] : [file]), ...address, ...quiet, ...args];
+    const server = new RedisProcess(program, all, folder, handle);
     try {
       await server.#start();
       return server;
