@@ -26,6 +26,7 @@ const SCRIPTS = [
     parts: ['clock', 'checks-head', ...RULES.map((name) => `rules/${name}`), 'checks'],
   },
   { name: 'heartbeat', parts: ['clock', 'heartbeat'] },
+  { name: 'region', parts: ['clock', 'region'] },
 ];
 const TARGETS = [
   { file: 'store/redis/scripts.generated.ts', before: [], type: './script.js' },

@@ -36,6 +36,8 @@ export interface RateLimitError extends Error {
   readonly field?: string;
   /** With `RL_STORE_FAILED`: what kind of trouble it is. */
   readonly fault?: StoreFault;
+  /** With `RL_STORE_FAILED`: which part of the store it was, where several were asked; see `Store.placeOf`. */
+  readonly place?: string;
 }
 
 /** Registered symbol, so that an error made by the ESM build is known to the CJS build. */

@@ -1,9 +1,10 @@
-/** What this library warns of, each once a process: see `docs/keys.md` and `docs/failure-modes.md`. */
+/** What this library warns of, each once a process, or once a store: see `docs/keys.md` and `docs/failure-modes.md`. */
 export type WarningCode =
   | 'RL_NO_ADDRESS'
   | 'RL_OBSERVER_FAILED'
   | 'RL_STORE_LOST'
   | 'RL_REPLICAS_UNKNOWN'
+  | 'RL_NOT_REPLICATED'
   | 'RL_PROXY_COUNT_IGNORED'
   | 'RL_PROXY_NOT_TRUSTED'
   | 'RL_PROXY_TRUSTS_ANYBODY';
@@ -17,5 +18,10 @@ export function warnOnce(code: WarningCode, message: string): void {
   shared[WARNED] ??= new Set();
   if (shared[WARNED].has(code)) return;
   shared[WARNED].add(code);
+  warn(code, message);
+}
+
+/** A process warning, each time. */
+export function warn(code: WarningCode, message: string): void {
   process.emitWarning(message, { type: 'RateLimitWarning', code });
 }

@@ -8,8 +8,8 @@ export type Origin = 'store' | 'lease' | 'memory' | 'fallback';
 
 /** How a call was decided that the store had no part in. */
 export interface WithoutStore {
-  /** The policy's mode: see `PolicyOptions.fallback`. */
-  readonly mode: 'local' | 'open' | 'closed';
+  /** The policy's mode: see `PolicyOptions.fallback`; or `region`: by a region's fixed share. */
+  readonly mode: 'local' | 'open' | 'closed' | 'region';
   /** Why the store was not asked, or did not answer. */
   readonly fault: StoreFault;
 }
@@ -59,7 +59,8 @@ export interface Denied extends DecisionFacts {
   readonly allowed: false;
   /**
    * Asking again after exactly this time succeeds if nobody else spends meanwhile; a millisecond
-   * earlier it does not. Undefined where the cost is above the burst, so that it can never fit.
+   * earlier it does not, but for policies with shards, which may tell a longer time than needed.
+   * Undefined where the cost is above the burst, so that it can never fit.
    */
   readonly retryAfterMs: number | undefined;
 }

@@ -67,6 +67,11 @@ export class Breaker {
     return this.#isProbing;
   }
 
+  /** True where the last question that counted was not answered in time. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
   /** To be kept with each question, for `failed`. */
   get round(): number {
     return this.#round;

@@ -13,22 +13,22 @@ const MAX_WAITING = 10_000;
  * of which window it was. None is tried twice: a store may have heard what it did not answer.
  */
 export class Corrections {
-  readonly #isLost: () => boolean;
+  readonly #isLost: (key: string) => boolean;
   readonly #giveBack: GiveBack;
   readonly #waiting: [charge: Charge, takenAtMs: number | undefined][] = [];
 
-  constructor(isLost: () => boolean, giveBack: GiveBack) {
+  constructor(isLost: (key: string) => boolean, giveBack: GiveBack) {
     this.#isLost = isLost;
     this.#giveBack = giveBack;
   }
 
   make(charge: Charge, takenAtMs: number | undefined): void {
     if (charge.cost === 0 || (takenAtMs === undefined && !isBucket(charge.policy))) return;
-    if (!this.#isLost()) this.#giveBack(charge, takenAtMs).catch(() => undefined);
+    if (!this.#isLost(charge.key)) this.#giveBack(charge, takenAtMs).catch(() => undefined);
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push([charge, takenAtMs]);
   }
 
-  /** The store is found: makes those that waited for it. */
+  /** The store is found, or a part of it: makes those that waited for it. */
   makeAll(): void {
     for (const [charge, takenAtMs] of this.#waiting.splice(0)) this.make(charge, takenAtMs);
   }

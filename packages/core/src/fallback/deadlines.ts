@@ -32,7 +32,7 @@ const ROOM = 256;
  * The timer does not keep the process alive.
  */
 export class Deadlines {
-  readonly #ms: number;
+  readonly ms: number;
   readonly #clock: Clock;
   /** Those of this turn. */
   #fresh: Pending[] = [];
@@ -45,7 +45,7 @@ export class Deadlines {
 
   /** @param ms how long each may take, at least 1 */
   constructor(ms: number, clock: Clock) {
-    this.#ms = ms;
+    this.ms = ms;
     this.#clock = clock;
   }
 
@@ -55,7 +55,7 @@ export class Deadlines {
 
   /** The turn is over. */
   #sent(): void {
-    const dueAtMs = this.#clock.nowMs() + this.#ms;
+    const dueAtMs = this.#clock.nowMs() + this.ms;
     for (const pending of this.#fresh) {
       if (pending.isSettled) continue;
       pending.dueAtMs = dueAtMs;
@@ -63,7 +63,7 @@ export class Deadlines {
     }
     this.#fresh = [];
     if (this.#line.length >= this.#tidyAt) this.#tidy();
-    if (!this.#isArmed && this.#line.length > 0) this.#arm(this.#ms);
+    if (!this.#isArmed && this.#line.length > 0) this.#arm(this.ms);
   }
 
   #arm(ms: number): void {
@@ -83,7 +83,7 @@ export class Deadlines {
       this.#head++;
       if (lateMs > STALL_MS && !first.wasPostponed) {
         first.wasPostponed = true;
-        first.dueAtMs = nowMs + Math.min(lateMs, this.#ms);
+        first.dueAtMs = nowMs + Math.min(lateMs, this.ms);
         postponed.push(first);
       } else {
         first.isSettled = true;

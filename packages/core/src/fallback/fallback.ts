@@ -3,23 +3,20 @@ import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.
 import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
 import { atMost } from '../time/at-most.js';
-import { later } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
 import { RETURN_MS, type StoreState } from './breaker.js';
-import { Corrections, type GiveBack } from './corrections.js';
+import type { GiveBack } from './corrections.js';
+import type { StoreEvent } from './events.js';
 import { type AnswerForm, GuardedCall, type Guarding, ONE, SEVERAL } from './guarded-call.js';
 import { LocalDecisions } from './local-decisions.js';
 import type { FallbackTerms } from './options.js';
-import { Reconciler } from './reconciler.js';
-import { type ReplicaWatch, watchReplicas } from './replica-count.js';
-import { StoreLink } from './store-link.js';
+import { Places } from './places.js';
+import { ReplicaCounter } from './replica-counter.js';
 import { Teller } from './teller.js';
+import { Together } from './together.js';
 
 /** The longest that `close` waits for the store to be charged. */
 const CLOSE_MS = 1000;
-
-/** How soon the store is charged for what was admitted because of a failure that did not lose it. */
-const PAY_AFTER_MS = 50;
 
 /**
  * Stands between a limiter and a store that is elsewhere. Every decision is there by its deadline,
@@ -27,20 +24,12 @@ const PAY_AFTER_MS = 50;
  * the store is charged to it when it is back.
  */
 export class Fallback {
-  readonly #store: Store;
   readonly #terms: FallbackTerms;
-  readonly #link: StoreLink;
+  readonly #places: Places;
+  readonly #together: Together;
   readonly #local: LocalDecisions;
-  readonly #reconciler: Reconciler;
-  readonly #teller: Teller;
   readonly #guarding: Guarding;
-  #watch: ReplicaWatch | undefined;
-  #isCounted = false;
-  /** What the store was charged with and is not told yet. */
-  #paid = { buckets: 0, permits: 0 };
-  readonly #corrections: Corrections;
-  #payTimer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #counter: ReplicaCounter;
 
   /**
    * @param policies of the limiter
@@ -53,47 +42,44 @@ export class Fallback {
     policies: Iterable<Policy>,
     giveBack: GiveBack,
   ) {
-    this.#store = store;
     this.#terms = terms;
-    this.#teller = new Teller(terms.onEvent);
     this.#local = new LocalDecisions(store, clock, terms.mode);
     // Where nothing is ever admitted without the store, there is nothing to wait for.
     const isClosed = [...policies].every((policy) => this.#local.modeOf(policy) === 'closed');
-    this.#link = new StoreLink({
+    const teller = new Teller(terms.onEvent);
+    this.#counter = new ReplicaCounter(store, terms.replicas, this.#local, teller);
+    const tell = (event: StoreEvent) => {
+      teller.tell(event);
+      if (event.type === 'store-lost') this.#counter.storeLost(event.error);
+    };
+    this.#places = new Places({
       store,
       clock,
       deadlineMs: terms.deadlineMs,
       returnMs: isClosed ? 0 : RETURN_MS,
-      tell: (event) => {
-        this.#teller.tell(event);
-        if (event.type === 'store-lost' && !this.#isCounted) this.#uncounted(event.error);
-      },
-      onFound: () => this.#found(),
-      mayReturn: () => !this.#reconciler.isRunning,
-      onBack: () => {
-        this.#reconciled(0, 0);
-        void this.#reconciler.payAll();
-      },
+      local: this.#local,
+      giveBack,
+      tell,
     });
-    this.#corrections = new Corrections(() => this.#link.state === 'lost', giveBack);
+    this.#together = new Together(this.#places.deadlines, tell);
     this.#guarding = {
       learn: ({ policy, key }, decision) => this.#local.learn(policy, key, decision),
       decide: (charges, fault) => {
-        this.#payLater();
+        for (const place of this.#places.ofAll(charges)) place.payLater();
         return this.#local.decide(charges, fault);
       },
       makeUp: (charges, instead, decisions) => this.#makeUp(charges, instead, decisions),
     };
-    this.#reconciler = new Reconciler(
-      this.#local,
-      (charge, isWatched) => this.#pay(charge, isWatched),
-      (charge, takenAtMs) => this.#corrections.make(charge, takenAtMs),
-      (buckets, permits) => this.#reconciled(buckets, permits),
-    );
   }
 
+  /** How it stands with the store, or with the part of it that is worst off. */
   get state(): StoreState {
-    return this.#link.state;
+    return this.#places.state;
+  }
+
+  /** How it stands with each part that it was asked for lately. Undefined where the store is one. */
+  get places(): Readonly<Record<string, StoreState>> | undefined {
+    return this.#places.states;
   }
 
   /** Among how many replicas the quota is divided at present. */
@@ -116,12 +102,12 @@ export class Fallback {
     return this.#terms.deadlineMs;
   }
 
-  mayAsk(): boolean {
-    return this.#link.state === 'up';
+  mayAsk(key: string): boolean {
+    return this.#places.of(key).state === 'up';
   }
 
-  get refusal(): RateLimitError {
-    return this.#link.refusal;
+  refusal(key: string): RateLimitError {
+    return this.#places.of(key).link.refusal;
   }
 
   left(policy: Policy, key: string, decision: Decision): void {
@@ -129,16 +115,23 @@ export class Fallback {
     if (this.#isInUse && decision.origin !== 'lease') this.#local.learn(policy, key, decision);
   }
 
-  failed(error: unknown): void {
-    if (isStoreFailure(error)) this.#link.failed(error);
+  failed(error: unknown, claim: Pick<Charge, 'policy' | 'key'>): void {
+    if (!isStoreFailure(error)) return;
+    const place = this.#places.of(claim.key);
+    place.link.failed(error, claim.key, place.shares(claim));
   }
 
-  /** The decisions without the store, at once, where it is not to be asked; else undefined. */
+  /**
+   * The decisions without the store, at once, where it is not to be asked of one of the buckets; else
+   * undefined.
+   */
   tryDecide(charges: readonly Charge[]): readonly Decision[] | undefined {
-    this.#link.look();
-    if (this.mayAsk()) return undefined;
-    const decisions = this.#local.decide(charges, this.#link.lastFault);
-    if (this.#link.state === 'returning') this.#reconciler.payFor(charges);
+    const places = this.#places.ofAll(charges);
+    for (const { link } of places) link.look();
+    const away = places.find(({ state }) => state !== 'up');
+    if (away === undefined) return undefined;
+    const decisions = this.#local.decide(charges, away.link.lastFault);
+    this.#payFor(charges);
     return decisions;
   }
 
@@ -159,15 +152,21 @@ export class Fallback {
    * The answer to what only the store can do, by the deadline.
    * Rejects with `RL_STORE_FAILED` where there is none, at once where the store is not asked.
    */
-  within<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
-    this.#link.look();
-    if (this.#link.state === 'lost') return Promise.reject(this.#link.refusal);
+  within<Answer>(
+    about: Pick<Charge, 'policy' | 'key'>,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const { key } = about;
+    const place = this.#places.of(key);
+    const { link } = place;
+    link.look();
+    if (link.state === 'lost') return Promise.reject(link.refusal);
     return new Promise((resolve, reject) => {
       const answered = (answer: Answer) => {
         resolve(answer);
         return true;
       };
-      this.#link.ask({ key, ask, answered, failed: reject });
+      link.ask({ key, ask, answered, failed: reject }, place.shares(about));
     });
   }
 
@@ -181,9 +180,15 @@ export class Fallback {
     taken: Decision | undefined,
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
-    if (taken?.fallback === undefined) return this.#refundAtStore(charge, taken, ask);
+    // A region's store decides without its home store, and takes back what it admitted so.
+    if (taken?.fallback === undefined || taken.fallback.mode === 'region') {
+      return this.#refundAtStore(charge, taken, ask);
+    }
     const { decision, charged } = await this.#local.refund(charge, taken);
-    this.#corrections.make({ ...charge, cost: charged }, this.#local.chargedAtMs(charge, taken));
+    this.#places.corrections.make(
+      { ...charge, cost: charged },
+      this.#local.chargedAtMs(charge, taken),
+    );
     return decision;
   }
 
@@ -196,30 +201,35 @@ export class Fallback {
     taken: Decision | undefined,
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
-    this.#link.look();
-    if (this.#link.state === 'lost') {
-      this.#corrections.make(charge, taken?.decidedAtMs);
-      return Promise.resolve(this.#lookHere(charge, this.#link.lastFault));
+    const { link } = this.#places.of(charge.key);
+    link.look();
+    if (link.state === 'lost') {
+      this.#places.corrections.make(charge, taken?.decidedAtMs);
+      return Promise.resolve(this.#lookHere(charge, link.lastFault));
     }
     return this.#correct(charge, ask, (fault) => this.#lookHere(charge, fault));
   }
 
   #lookHere(charge: Charge, fault: StoreFault): Decision {
-    this.#count();
+    this.#counter.start();
     return this.#local.decide([{ ...charge, cost: 0 }], fault)[0] as Decision;
   }
 
   /** Takes permits, fit or not: of the store, or without it, which is charged later. */
   overcharge(charge: Charge, ask: () => Promise<Decision>): Promise<Decision> {
-    this.#link.look();
-    if (!this.mayAsk()) {
-      const decision = this.#overchargeHere(charge, this.#link.lastFault);
-      if (this.#link.state === 'returning') this.#reconciler.payFor([charge]);
+    const { link } = this.#places.of(charge.key);
+    link.look();
+    if (link.state !== 'up') {
+      const decision = this.#overchargeHere(charge, link.lastFault);
+      this.#payFor([charge]);
       return decision;
     }
     const instead = (fault: StoreFault) => this.#overchargeHere(charge, fault);
     return this.#correct(charge, ask, instead, ({ decidedAtMs }) => {
-      this.#corrections.make({ ...charge, cost: this.#local.owed.take(charge) }, decidedAtMs);
+      this.#places.corrections.make(
+        { ...charge, cost: this.#local.owed.take(charge) },
+        decidedAtMs,
+      );
     });
   }
 
@@ -238,13 +248,14 @@ export class Fallback {
       };
       const failed = (error: Error) =>
         isStoreFailure(error) ? resolve(instead(faultOf(error))) : reject(error);
-      this.#link.ask({ key, ask, answered, failed, late });
+      const place = this.#places.of(key);
+      place.link.ask({ key, ask, answered, failed, late }, place.shares({ policy }));
     });
   }
 
   #overchargeHere(charge: Charge, fault: StoreFault): Promise<Decision> {
-    this.#count();
-    this.#payLater();
+    this.#counter.start();
+    this.#places.of(charge.key).payLater();
     return this.#local.overcharge(charge, fault);
   }
 
@@ -258,12 +269,11 @@ export class Fallback {
    * after a second at the latest; what is owed then is not charged.
    */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#link.close();
-    clearTimeout(this.#payTimer);
-    this.#watch?.stop();
-    if (!this.#isInUse || this.#link.state === 'lost') return;
-    await atMost(CLOSE_MS, this.#reconciler.payAll());
+    this.#places.close();
+    this.#counter.stop();
+    if (!this.#isInUse) return;
+    const there = this.#places.all().filter(({ state }) => state !== 'lost');
+    await atMost(CLOSE_MS, Promise.all(there.map((place) => place.payAll())));
   }
 
   #guard<Answer>(
@@ -271,11 +281,24 @@ export class Fallback {
     ask: () => Promise<Answer>,
     form: AnswerForm<Answer>,
   ): Promise<Answer> {
-    this.#count();
-    this.#reconciler.payFor(charges);
+    this.#counter.start();
+    const places = this.#places.ofAll(charges);
+    const only = places.length === 1 ? places[0] : undefined;
+    if (only === undefined) this.#payFor(charges);
+    else only.payFor(charges);
     return new Promise((resolve, reject) => {
-      this.#link.ask(new GuardedCall(this.#guarding, charges, ask, form, resolve, reject));
+      const call = new GuardedCall(this.#guarding, charges, ask, form, resolve, reject);
+      if (only !== undefined) only.link.ask(call, only.shares(...charges));
+      else this.#together.ask(call, charges, ({ key }) => this.#places.of(key));
     });
+  }
+
+  /** Charges what is owed for these buckets now, where it can be: ahead of what is asked later. */
+  #payFor(charges: readonly Charge[]): void {
+    for (const charge of charges) {
+      const place = this.#places.of(charge.key);
+      if (place.state !== 'lost') place.payFor([charge]);
+    }
   }
 
   /** The store has decided, too late, on a call that was decided without it: one of them is too much. */
@@ -291,73 +314,13 @@ export class Fallback {
       if (wouldDeny) return;
       const isOwed = wasAdmitted && !instead[i]?.wouldDeny;
       const cost = isOwed ? this.#local.owed.take(charge) : charge.cost;
-      this.#corrections.make({ ...charge, cost }, decidedAtMs);
+      this.#places.corrections.make({ ...charge, cost }, decidedAtMs);
     });
-  }
-
-  /**
-   * Charges the store for what was admitted without it.
-   * @param isWatched whether its failure, or that it takes too long, says something of the store
-   */
-  #pay({ policy, key, cost }: Charge, isWatched: boolean): Promise<Decision> {
-    const paid = this.#store.overcharge(policy, key, cost);
-    if (isWatched) this.#link.ask({ key, ask: () => paid, answered: () => true, failed: () => {} });
-    return paid;
-  }
-
-  /** A failure need not lose the store: then nothing else has it charged, if nobody asks for the bucket. */
-  #payLater(): void {
-    if (this.#payTimer !== undefined || !this.mayAsk()) return;
-    this.#payTimer = later(this, PAY_AFTER_MS, Fallback.#payNow);
-  }
-
-  /** Charges what is owed, as long as the store is up and there is something. */
-  static async #payNow(fallback: Fallback): Promise<void> {
-    fallback.#payTimer = undefined;
-    if (!fallback.mayAsk() || fallback.#isClosed) return;
-    await fallback.#reconciler.payAll();
-    if (fallback.owed > 0) fallback.#payLater();
-  }
-
-  #found(): void {
-    this.#corrections.makeAll();
-    this.#reconciler.giveUp();
-    void this.#reconciler.payAll();
-  }
-
-  /** While the store is returning each decision is paid for: that is told in sum, when it is back. */
-  #reconciled(buckets: number, permits: number): void {
-    this.#paid.buckets += buckets;
-    this.#paid.permits += permits;
-    if (!this.mayAsk() || this.#paid.buckets === 0) return;
-    this.#teller.tell({ type: 'reconciled', ...this.#paid });
-    this.#paid = { buckets: 0, permits: 0 };
   }
 
   /** False with a store in memory, which answers all by itself. */
   get #isInUse(): boolean {
-    return this.#watch !== undefined;
-  }
-
-  /** Learns the number of replicas, from the first question on: what asks nothing starts nothing. */
-  #count(): void {
-    if (this.#watch !== undefined || this.#isClosed) return;
-    const { replicas } = this.#terms;
-    const beat = this.#store.heartbeat?.bind(this.#store);
-    this.#watch = watchReplicas({
-      source: replicas ?? beat ?? 1,
-      isHeartbeat: replicas === undefined && beat !== undefined,
-      onCount: (count) => {
-        this.#isCounted = true;
-        this.#local.replicas = count;
-        this.#teller.tell({ type: 'replicas', replicas: count });
-      },
-      onFailure: (error) => this.#uncounted(error),
-    });
-  }
-
-  #uncounted(error: Error): void {
-    this.#teller.tell({ type: 'replicas-unknown', replicas: this.#local.replicas, error });
+    return this.#counter.isCounting;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.js';
 import { isStoreFailure, type StoreFault } from '../errors.js';
 import type { Charge } from '../store/store.js';
-import type { Question } from './store-link.js';
+import type { Question } from './asked.js';
 
 /** How a call's answer is made of decisions: it falls under one policy, or under several. */
 export interface AnswerForm<Answer> {
@@ -41,6 +41,7 @@ export class GuardedCall<Answer> implements Question<Answer> {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: Error) => void;
   #instead: readonly Decision[] = [];
+  #decisions: readonly Decision[] = [];
 
   constructor(
     guarding: Guarding,
@@ -65,6 +66,7 @@ export class GuardedCall<Answer> implements Question<Answer> {
   /** Where all was decided by leases, one that was asked for earlier may have come late. */
   answered(answer: Answer): boolean {
     const decisions = this.#form.decisionsOf(answer);
+    this.#decisions = decisions;
     let isOfStore = false;
     for (let i = 0; i < decisions.length; i++) {
       const decision = decisions[i] as Decision;
@@ -76,6 +78,11 @@ export class GuardedCall<Answer> implements Question<Answer> {
     }
     this.#resolve(answer);
     return isOfStore;
+  }
+
+  /** Whether a charge was decided there, in time, rather than by a lease. */
+  wasDecidedByStore(charge: Charge): boolean {
+    return this.#decisions[this.#charges.indexOf(charge)]?.origin === 'store';
   }
 
   failed(error: Error): void {

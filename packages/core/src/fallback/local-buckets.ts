@@ -13,11 +13,12 @@ import { Payments } from './payments.js';
 export class LocalBuckets {
   readonly shares: MemoryStore;
   readonly left: KnownLeft = new KnownLeft();
-  readonly owed: Owed = new Owed();
+  readonly owed: Owed;
   readonly payments: Payments = new Payments();
   #pastMs: number | undefined;
 
-  constructor(clock: Clock) {
+  constructor(store: Store, clock: Clock) {
+    this.owed = new Owed(store.placeOf?.bind(store));
     this.shares = new MemoryStore({ clock: { nowMs: () => this.#pastMs ?? clock.nowMs() } });
   }
 
@@ -38,7 +39,7 @@ const OF_STORES = new WeakMap<Store, LocalBuckets>();
 export function localBucketsOf(store: Store, clock: Clock): LocalBuckets {
   const known = OF_STORES.get(store);
   if (known !== undefined) return known;
-  const buckets = new LocalBuckets(clock);
+  const buckets = new LocalBuckets(store, clock);
   OF_STORES.set(store, buckets);
   return buckets;
 }

@@ -15,8 +15,8 @@ export interface FallbackOptions {
    */
   mode?: FallbackMode | undefined;
   /**
-   * How long a decision may wait for the store: 1 ms to 1 minute. Default 5 ms. A stall of this
-   * process's event loop does not count against the store.
+   * How long a decision may wait for the store: 1 ms to 1 minute, and longer than the store's `waitMs`.
+   * Default 5 ms, and that. A stall of this process's event loop does not count against the store.
    */
   deadline?: number | string | undefined;
   /**
@@ -45,20 +45,31 @@ const MAX_DEADLINE_MS = 60_000;
 
 /**
  * @param options a text stands for its mode alone
+ * @param waitMs of the store
  * @throws TypeError or RangeError that names the field and shows the value
  */
-export function parseFallback(options: FallbackMode | FallbackOptions = {}): FallbackTerms {
-  if (typeof options === 'string') return parseFallback({ mode: checkMode('fallback', options) });
+export function parseFallback(
+  options: FallbackMode | FallbackOptions = {},
+  waitMs: number = 0,
+): FallbackTerms {
+  if (typeof options === 'string') {
+    return parseFallback({ mode: checkMode('fallback', options) }, waitMs);
+  }
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const expected = `one of ${FALLBACK_MODES.map(show).join(', ')}, or an object such as { mode: "local" }`;
     throw invalidType('fallback', expected, options);
   }
   checkOptionNames('fallback', options, ['mode', 'deadline', 'replicas', 'onEvent']);
-  const { mode = 'local', deadline = DEADLINE_MS, replicas, onEvent } = options;
+  checkInteger('store.waitMs', waitMs, 0, MAX_DEADLINE_MS - DEADLINE_MS);
+  const { mode = 'local', deadline = DEADLINE_MS + waitMs, replicas, onEvent } = options;
   checkMode('fallback.mode', mode);
   const deadlineMs = parseDuration('fallback.deadline', deadline);
   if (deadlineMs > MAX_DEADLINE_MS) {
     throw invalidValue('fallback.deadline', `at most ${formatDuration(MAX_DEADLINE_MS)}`, deadline);
+  }
+  if (deadlineMs <= waitMs) {
+    const expected = `above ${formatDuration(waitMs)}, the waitMs of the store`;
+    throw invalidValue('fallback.deadline', expected, deadline);
   }
   if (replicas !== undefined && typeof replicas !== 'function') {
     checkInteger('fallback.replicas', replicas, 1);

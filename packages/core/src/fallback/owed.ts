@@ -2,6 +2,9 @@ import { ownText } from '../key/own-text.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge } from '../store/store.js';
 import { bucketId } from './bucket-id.js';
+import { PlaceIndex } from './place-index.js';
+
+type PlaceOf = (key: string) => string;
 
 /** Most buckets that permits are owed to, and most characters of their keys. */
 const MAX_BUCKETS = 100_000;
@@ -13,9 +16,17 @@ const MAX_CHARACTERS = 20_000_000;
  */
 export class Owed {
   readonly #charges = new Map<string, Charge>();
+  readonly #placeOf: PlaceOf | undefined;
+  /** Where the store has places. */
+  readonly #index = new PlaceIndex();
   #characters = 0;
   /** Permits that were forgotten for want of room. It only rises. */
   forgotten = 0;
+
+  /** @param placeOf as of `Store.placeOf` */
+  constructor(placeOf?: PlaceOf) {
+    this.#placeOf = placeOf;
+  }
 
   /** Buckets that something is owed to. */
   get size(): number {
@@ -41,7 +52,9 @@ export class Owed {
     this.#characters += key.length;
     const own = ownText(key);
     // The text of an id refers to the key it was made of.
-    this.#charges.set(bucketId(policy, own), { policy, key: own, cost });
+    const ownId = bucketId(policy, own);
+    this.#charges.set(ownId, { policy, key: own, cost });
+    if (this.#placeOf !== undefined) this.#index.file(ownId, this.#placeOf(own));
     while (this.#charges.size > MAX_BUCKETS || this.#characters > MAX_CHARACTERS) {
       this.#forgetFirst();
     }
@@ -66,6 +79,7 @@ export class Owed {
     const before = this.#charges.get(id);
     if (before === undefined) return 0;
     this.#charges.delete(id);
+    if (this.#placeOf !== undefined) this.#index.drop(id);
     this.#characters -= before.key.length;
     return before.cost;
   }
@@ -78,6 +92,37 @@ export class Owed {
       found.push(charge);
     }
     return found;
+  }
+
+  /** As `size`, of the buckets of one place; of all where the store is one. It may count some that were. */
+  sizeAt(place: string | undefined): number {
+    return place === undefined ? this.size : this.#index.at(place).size;
+  }
+
+  /**
+   * As `first`, of the buckets of one place; of all where the store is one.
+   * @param elsewhere told of a bucket that was at this place and is at another one
+   */
+  firstAt(place: string | undefined, count: number, elsewhere: (key: string) => void): Charge[] {
+    if (place === undefined) return this.first(count);
+    const found: Charge[] = [];
+    for (const id of this.#index.at(place)) {
+      if (found.length >= count) break;
+      const charge = this.#charges.get(id) as Charge;
+      const now = (this.#placeOf as PlaceOf)(charge.key);
+      if (now === place) {
+        found.push(charge);
+      } else {
+        this.#index.file(id, now);
+        elsewhere(charge.key);
+      }
+    }
+    return found;
+  }
+
+  /** One place is there for what another was. */
+  move(from: string, to: string): void {
+    this.#index.move(from, to);
   }
 
   #forgetFirst(): void {

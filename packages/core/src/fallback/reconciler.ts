@@ -13,6 +13,16 @@ const CHUNK = 500;
  */
 export type Pay = (charge: Charge, isWatched: boolean) => Promise<Decision>;
 
+/** The part of the store's buckets that is charged. Left out: all. */
+export interface Part {
+  /** Its place at present, as of `Store.placeOf`; undefined where the store is one. */
+  name(): string | undefined;
+  /** Something is owed to a bucket that belongs to another part by now. */
+  elsewhere(key: string): void;
+}
+
+const ALL: Part = { name: () => undefined, elsewhere: () => {} };
+
 /** What the store does not answer within this time keeps nothing else waiting. */
 const PIECE_MS = 1000;
 
@@ -39,6 +49,7 @@ export class Reconciler {
   readonly #pay: Pay;
   readonly #onTooMuch: (charge: Charge, takenAtMs: number) => void;
   readonly #onDone: (buckets: number, permits: number) => void;
+  readonly #part: Part;
   readonly #underWay = new Set<Payment>();
   /** Ends when all is charged, or a payment has failed. */
   #run: Promise<void> | undefined;
@@ -54,11 +65,13 @@ export class Reconciler {
     pay: Pay,
     onTooMuch: (charge: Charge, takenAtMs: number) => void,
     onDone: (buckets: number, permits: number) => void,
+    part: Part = ALL,
   ) {
     this.#local = local;
     this.#pay = pay;
     this.#onTooMuch = onTooMuch;
     this.#onDone = onDone;
+    this.#part = part;
   }
 
   /** Charges what is owed for these buckets now: what is asked later in this turn is decided behind it. */
@@ -73,13 +86,18 @@ export class Reconciler {
    */
   payAll(): Promise<void> {
     if (this.#run === undefined) {
-      if (this.#local.owed.size === 0) return Promise.resolve();
+      if (this.#owed === 0) return Promise.resolve();
       const run = this.#payPieces().finally(() => {
         if (this.#run === run) this.#run = undefined;
       });
       this.#run = run;
     }
     return this.#run;
+  }
+
+  /** True where no payment is under way. */
+  get isIdle(): boolean {
+    return this.#underWay.size === 0;
   }
 
   /** True while all that is owed is being charged. */
@@ -93,9 +111,15 @@ export class Reconciler {
     for (const payment of [...this.#underWay]) payment.settle(undefined);
   }
 
+  /** Buckets that something is owed to. */
+  get #owed(): number {
+    return this.#local.owed.sizeAt(this.#part.name());
+  }
+
   async #payPieces(): Promise<void> {
-    while (this.#local.owed.size > 0) {
-      const first = this.#local.owed.first(CHUNK);
+    while (this.#owed > 0) {
+      const { name, elsewhere } = this.#part;
+      const first = this.#local.owed.firstAt(name(), CHUNK, elsewhere);
       const payments = first.map(({ policy, key }, i) => this.#payOne(policy, key, i === 0));
       let areAllPaid = false;
       const all = Promise.all(payments).then((paid) => {
@@ -157,7 +181,7 @@ export class Reconciler {
   }
 
   #tellDone(): void {
-    if (this.#buckets === 0 || this.#underWay.size > 0 || this.#local.owed.size > 0) return;
+    if (this.#buckets === 0 || this.#underWay.size > 0 || this.#owed > 0) return;
     this.#onDone(this.#buckets, this.#permits);
     this.#buckets = 0;
     this.#permits = 0;

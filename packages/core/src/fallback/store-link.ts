@@ -1,31 +1,25 @@
-import { isStoreFailure, type RateLimitError, type StoreFault, storeFailed } from '../errors.js';
+import { type RateLimitError, type StoreFault, storeFailed } from '../errors.js';
 import type { Store } from '../store/store.js';
 import { later, outsideRequests } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
+import { Asked, type AskedBy, attempt, type Question, timedOut } from './asked.js';
 import { Breaker, type StoreState } from './breaker.js';
-import { Deadlines, Pending } from './deadlines.js';
+import type { Deadlines } from './deadlines.js';
 import type { StoreEvent } from './events.js';
 import { PROBE } from './probe.js';
-
-/** A question to the store: by its deadline it is `answered` or `failed`. */
-export interface Question<Answer> {
-  /** The partition key it is about, or one of them. */
-  readonly key: string;
-  ask(): Promise<Answer>;
-  /** @returns false of an answer that says nothing of the store, as it was not asked for it */
-  answered(answer: Answer): boolean;
-  failed(error: Error): void;
-  /** The answer came, after all, when the question had failed. */
-  late?(answer: Answer): void;
-}
 
 export interface StoreLinkOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly deadlineMs: number;
+  readonly deadlines: Deadlines;
   /** For how long a store that was found is not asked yet, so that others find it, too. */
   readonly returnMs: number;
   tell(event: StoreEvent): void;
+  /**
+   * Asked before a probe about this key, and when it was answered.
+   * @returns false where what it was sent for is another link's by now, and this one is closed
+   */
+  isThere(key: string): boolean;
   /** The store answers: it can be charged. */
   onFound(): void;
   /** False while a store that was found is not ready to be asked, as it is being charged. */
@@ -42,116 +36,44 @@ const MAX_PROBES = 16;
 const PROBE_ANYWAY_MS = 60_000;
 
 /** Most questions that were given up and are not answered yet: with so many the store is lost. */
-const MAX_UNANSWERED = 10_000;
+export const MAX_UNANSWERED = 10_000;
 
 /** The longest that a store is returning for want of `mayReturn`, and how often that is asked. */
 const LONGEST_RETURN_MS = 10_000;
 const RETURN_CHECK_MS = 20;
 
-/** A question under way. Settled, it holds on to nothing: it stays in line until its deadline. */
-class Asked<Answer> extends Pending {
-  readonly #link: AskedBy;
-  /** Of the breaker, when it was asked. */
-  readonly #round: number;
-  #question: Question<Answer> | undefined;
-
-  constructor(link: AskedBy, round: number, question: Question<Answer>) {
-    super();
-    this.#link = link;
-    this.#round = round;
-    this.#question = question;
-  }
-
-  answered(answer: Answer): void {
-    const question = this.#take();
-    const isLate = this.isSettled;
-    this.isSettled = true;
-    if (isLate) this.#link.heardLate();
-    try {
-      if (isLate) question.late?.(answer);
-      else if (question.answered(answer)) this.#link.heard();
-    } catch (thrown) {
-      // It is no answer at all: a store of the app's own does not keep the contract.
-      const error = storeFailed('answer', thrown);
-      this.#link.notHeard(error, this.#round, question.key);
-      if (!isLate) question.failed(error);
-    }
-  }
-
-  failed(error: Error): void {
-    const question = this.#take();
-    if (this.isSettled) {
-      this.#link.heardLate();
-      return;
-    }
-    this.isSettled = true;
-    this.#failed(question, error);
-  }
-
-  giveUp(): void {
-    const question = this.#question as Question<Answer>;
-    this.#failed(question, this.#link.timeout());
-  }
-
-  #take(): Question<Answer> {
-    const question = this.#question as Question<Answer>;
-    this.#question = undefined;
-    return question;
-  }
-
-  #failed(question: Question<Answer>, error: Error): void {
-    if (isStoreFailure(error)) this.#link.notHeard(error, this.#round, question.key);
-    question.failed(error);
-  }
-}
-
-/** What becomes of the store by its answers. */
-interface AskedBy {
-  heard(): void;
-  /** What was given up has ended, after all. */
-  heardLate(): void;
-  notHeard(error: RateLimitError, round: number, key: string): void;
-  /** A question is given up. @returns what it fails with */
-  timeout(): RateLimitError;
-}
-
 /**
- * The way to a store that is elsewhere: it sees to it that every question ends by its deadline, and
- * that a store which does not answer is not asked, but for probes, until it does.
+ * The way to a store that is elsewhere, or to a part of it that can fail by itself: it sees to it that
+ * every question ends by its deadline, and that a store which does not answer is not asked, but for
+ * probes, until it does.
  *
  * A question costs an entry in a line while the store is up. There is a timer while a question waits
  * and while the store is not up; neither keeps the process alive.
  */
-export class StoreLink {
+export class StoreLink implements AskedBy {
   readonly #options: StoreLinkOptions;
-  readonly #deadlines: Deadlines;
   readonly #breaker: Breaker;
-  readonly #asked: AskedBy;
   #timer: NodeJS.Timeout | undefined;
   #lostAtMs = 0;
   #lastFault: StoreFault = 'other';
-  /** Where the next probe goes: the bucket whose question failed last, hence its slot of a Cluster. */
+  #isDoubted = false;
   #probeKey: string = PROBE.name;
   #unanswered = 0;
   #foundAtMs = 0;
   #probes = 0;
   #probedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  /** Where it fails, this part is asked a question of its own. */
+  readonly #shared: AskedBy = {
+    heard: () => {},
+    heardLate: () => this.heardLate(),
+    notHeard: (error, _, key) => this.#sharedNotHeard(error, key),
+    timeout: () => this.timeout(),
+  };
 
   constructor(options: StoreLinkOptions) {
-    const { clock, deadlineMs, returnMs } = options;
     this.#options = options;
-    this.#deadlines = new Deadlines(deadlineMs, clock);
-    this.#breaker = new Breaker(clock, returnMs, Math.random);
-    this.#asked = {
-      heard: () => this.#breaker.succeeded(),
-      heardLate: () => this.#heardLate(),
-      notHeard: (error, round, key) => this.#notHeard(error, round, key),
-      timeout: () => {
-        this.#unanswered++;
-        return storeFailed('answer', new Error(`nothing within ${deadlineMs} ms`), 'timeout');
-      },
-    };
+    this.#breaker = new Breaker(options.clock, options.returnMs, Math.random);
   }
 
   get state(): StoreState {
@@ -169,27 +91,73 @@ export class StoreLink {
     return storeFailed('be asked', new Error(why), this.#lastFault);
   }
 
-  ask<Answer>(question: Question<Answer>): void {
-    const asked = new Asked(this.#asked, this.#breaker.round, question);
-    this.#deadlines.add(asked);
-    attempt(question).then(
-      (answer) => asked.answered(answer),
-      (error) => asked.failed(error),
-    );
+  /** Of the breaker: to be kept with each question that is asked elsewhere, for `notHeard`. */
+  get round(): number {
+    return this.#breaker.round;
   }
 
-  /** A question failed that was not asked here. */
-  failed(error: RateLimitError): void {
-    this.#notHeard(error, this.#breaker.round, this.#probeKey);
+  /** Where the next probe goes: the bucket whose question failed last, hence its slot of a Cluster. */
+  get probeKey(): string {
+    return this.#probeKey;
+  }
+
+  /** As of `Breaker`. */
+  get isFailing(): boolean {
+    return this.#breaker.isFailing;
+  }
+
+  /** @param isShared where other parts of the store answer it, too: it says nothing of this one by itself */
+  ask<Answer>(question: Question<Answer>, isShared = false): void {
+    const asked = new Asked(isShared ? this.#shared : this, this.#breaker.round, question);
+    this.#options.deadlines.add(asked);
+    asked.ask();
+  }
+
+  /** A question failed that was not asked here. @param isShared as of `ask` */
+  failed(error: RateLimitError, key: string, isShared = false): void {
+    (isShared ? this.#shared : this).notHeard(error, this.#breaker.round, key);
+  }
+
+  /**
+   * A call failed that this part of the store had a part in, and nobody can tell whether it is to
+   * blame: it is asked a question of its own, one at a time, whose failure counts.
+   */
+  doubt(key: string): void {
+    if (this.#isDoubted || this.#isClosed || this.#breaker.state !== 'up') return;
+    this.#isDoubted = true;
+    const answered = () => {
+      this.#isDoubted = false;
+      return true;
+    };
+    const ask = () => this.#options.store.consume(PROBE, key, 1);
+    outsideRequests(() => this.ask({ key, ask, answered, failed: answered }));
+  }
+
+  /** Loses the store over what no one of its answers tells. */
+  lose(error: RateLimitError): void {
+    const wasUp = this.#breaker.state === 'up';
+    if (this.#breaker.lose()) this.#lost(error, wasUp);
   }
 
   /** Does what is due while the store is not up. Called by whoever comes by, and by a timer. */
   look(): void {
     if (this.#breaker.startProbe()) outsideRequests(() => this.#probe());
     if (!this.#mayReturn() || !this.#breaker.tryReturn()) return;
-    const outageMs = this.#options.clock.nowMs() - this.#lostAtMs;
-    this.#options.tell({ type: 'store-back', outageMs });
+    this.#options.tell({ type: 'store-back', outageMs: this.outageMs });
     this.#options.onBack();
+  }
+
+  /** It leads elsewhere: what was asked where it led before is nothing to go by. */
+  moved(): void {
+    this.#probes = 0;
+    this.#unanswered = 0;
+    this.#breaker.hurry();
+    this.#arm();
+  }
+
+  /** For how long it has not decided, while it is not up. */
+  get outageMs(): number {
+    return this.#options.clock.nowMs() - this.#lostAtMs;
   }
 
   close(): void {
@@ -197,25 +165,46 @@ export class StoreLink {
     clearTimeout(this.#timer);
   }
 
-  #notHeard(error: RateLimitError, round: number, key: string): void {
-    const { tell, clock } = this.#options;
+  heard(): void {
+    this.#breaker.succeeded();
+  }
+
+  notHeard(error: RateLimitError, round: number, key: string): void {
     const { fault = 'other' } = error;
     const wasUp = this.#breaker.state === 'up';
     this.#lastFault = fault;
     this.#probeKey = key;
-    tell({ type: 'store-failed', fault, error });
+    this.#options.tell({ type: 'store-failed', fault, error });
     const isFull = this.#unanswered >= MAX_UNANSWERED && this.#breaker.lose();
-    if (!isFull && !this.#breaker.failed(round, fault === 'timeout')) return;
-    if (wasUp) this.#lostAtMs = clock.nowMs();
-    tell({ type: 'store-lost', fault, error });
-    this.#arm();
+    if (isFull || this.#breaker.failed(round, fault === 'timeout')) this.#lost(error, wasUp);
+  }
+
+  #sharedNotHeard(error: RateLimitError, key: string): void {
+    const { fault = 'other' } = error;
+    this.#options.tell({ type: 'store-failed', fault, error });
+    if (this.#unanswered >= MAX_UNANSWERED) this.lose(error);
+    this.doubt(key);
+  }
+
+  timeout(): RateLimitError {
+    this.#unanswered++;
+    return timedOut(this.#options.deadlines.ms);
   }
 
   /** A sign of life. After a long silence it is worth a probe; else the next one is near. */
-  #heardLate(): void {
-    this.#unanswered--;
+  heardLate(): void {
+    if (this.#unanswered > 0) this.#unanswered--;
     if (this.#probes < MAX_PROBES) return;
     this.#breaker.hurry();
+    this.#arm();
+  }
+
+  #lost(error: RateLimitError, wasUp: boolean): void {
+    const { tell, clock } = this.#options;
+    const { fault = 'other' } = error;
+    this.#lastFault = fault;
+    if (wasUp) this.#lostAtMs = clock.nowMs();
+    tell({ type: 'store-lost', fault, error });
     this.#arm();
   }
 
@@ -240,6 +229,8 @@ export class StoreLink {
 
   #probe(): void {
     const { store, clock } = this.#options;
+    const key = this.#probeKey;
+    if (!this.#options.isThere(key)) return;
     const nowMs = clock.nowMs();
     if (this.#probes >= MAX_PROBES && nowMs - this.#probedAtMs < PROBE_ANYWAY_MS) {
       this.#breaker.probeFailed();
@@ -247,13 +238,12 @@ export class StoreLink {
     }
     this.#probedAtMs = nowMs;
     this.#probes++;
-    const key = this.#probeKey;
     const asked = attempt({ ask: () => store.consume(PROBE, key, 1) });
     this.ask({
       key,
       ask: () => asked,
       answered: () => {
-        this.#found();
+        if (this.#options.isThere(key)) this.#found();
         return true;
       },
       failed: () => {
@@ -262,7 +252,9 @@ export class StoreLink {
       },
     });
     // Behind what it is heard as: that one of so many was answered late is worth the next one.
-    const settled = () => void this.#probes--;
+    const settled = () => {
+      if (this.#probes > 0) this.#probes--;
+    };
     asked.then(settled, settled);
   }
 
@@ -274,14 +266,5 @@ export class StoreLink {
     onFound();
     this.look();
     this.#arm();
-  }
-}
-
-/** A store that throws has failed like one that rejects. */
-function attempt<Answer>(question: Pick<Question<Answer>, 'ask'>): Promise<Answer> {
-  try {
-    return question.ask();
-  } catch (error) {
-    return Promise.reject(error);
   }
 }

@@ -28,7 +28,8 @@ const MORE = 'pass fallback.onEvent to hear of it each time; see docs/failure-mo
 
 function warn(event: StoreEvent): void {
   if (event.type === 'store-lost') {
-    const message = `the store is lost, and the fallback decides until it is back: ${event.error.message} (${event.fault}); ${MORE}`;
+    const where = event.place === undefined ? '' : ` at ${event.place}`;
+    const message = `the store is lost${where}, and the fallback decides until it is back: ${event.error.message} (${event.fault}); ${MORE}`;
     warnOnce('RL_STORE_LOST', message);
   } else if (event.type === 'replicas-unknown') {
     const { replicas, error } = event;

@@ -38,15 +38,17 @@ export class Asker {
 
   /** Tells the store what was spent, ahead of what is asked next in this turn. */
   tell(bucket: LeasedBucket, nowMs: number): void {
-    const claim = this.#watch.mayAsk() ? bucket.tell(nowMs) : undefined;
+    const claim = this.#watch.mayAsk(bucket.key) ? bucket.tell(nowMs) : undefined;
     // Where it is not heard, the store writes off what it was to be told of.
     if (claim !== undefined)
-      this.#askFor(bucket, claim).catch((error) => this.#watch.failed(error));
+      this.#askFor(bucket, claim).catch((error) =>
+        this.#watch.failed(error, { ...claim, key: bucket.key }),
+      );
   }
 
   /** Returns what is over. @param all also what could be spent yet */
   giveBack(bucket: LeasedBucket, all: boolean, nowMs: number): void {
-    if (this.#watch.mayAsk()) this.#send(bucket, bucket.giveBack(all, nowMs));
+    if (this.#watch.mayAsk(bucket.key)) this.#send(bucket, bucket.giveBack(all, nowMs));
   }
 
   /**
@@ -65,11 +67,10 @@ export class Asker {
     const nowMs = this.#clock.nowMs();
     const listed = this.#listed;
     this.#listed = [];
-    const mayAsk = this.#watch.mayAsk();
     for (const bucket of listed) {
       bucket.listed = false;
-      if (mayAsk) this.#send(bucket, bucket.ask(nowMs));
-      else if (bucket.isWaiting) bucket.refuse(this.#watch.refusal);
+      if (this.#watch.mayAsk(bucket.key)) this.#send(bucket, bucket.ask(nowMs));
+      else if (bucket.isWaiting) bucket.refuse(this.#watch.refusal(bucket.key));
     }
     this.#onFlush(nowMs);
   }
@@ -91,7 +92,7 @@ export class Asker {
 
   /** After `close`: calls that were made before it are answered, then what is left is returned. */
   #finish(bucket: LeasedBucket): void {
-    if (!this.#watch.mayAsk()) return;
+    if (!this.#watch.mayAsk(bucket.key)) return;
     const nowMs = this.#clock.nowMs();
     this.#send(bucket, bucket.isWaiting ? bucket.ask(nowMs, false) : bucket.giveBack(true, nowMs));
   }
@@ -102,7 +103,7 @@ export class Asker {
       if (grant !== undefined) this.#watch.left(ask.claim.policy, bucket.key, grant.left);
       bucket.answer(ask, grant, this.#clock.nowMs());
     } catch (error) {
-      if (ask.waiters.length === 0) this.#watch.failed(error);
+      if (ask.waiters.length === 0) this.#watch.failed(error, { ...ask.claim, key: bucket.key });
       bucket.failed(ask, error, this.#clock.nowMs());
     }
   }

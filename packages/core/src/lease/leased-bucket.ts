@@ -174,7 +174,7 @@ export class LeasedBucket {
     if (waiters.length > 0) reports.push(...this.leases.reportAll());
     // With calls that wait the store is asked anyway.
     const mayAsk = ahead && (waiters.length > 0 || nowMs >= this.#askAfterMs);
-    const extra = mayAsk ? this.#extra(policy.lease as LeaseTerms, nowMs) : 0;
+    const extra = mayAsk ? this.#extra(policy, nowMs) : 0;
     if (waiters.length === 0 && extra === 0 && reports.length === 0) return undefined;
     reports.push(...this.leases.report(nowMs));
     const costs = waiters.map(({ cost }) => cost);
@@ -213,7 +213,10 @@ export class LeasedBucket {
   }
 
   /** How many permits to ask for in advance. */
-  #extra({ horizonMs, share }: LeaseTerms, nowMs: number): number {
+  #extra({ lease, shards = 1 }: Policy, nowMs: number): number {
+    const { horizonMs, share: ofAll } = lease as LeaseTerms;
+    // One shard grants no more.
+    const share = Math.ceil(ofAll / shards);
     // A lease that could not serve one ordinary call would only lie in its way.
     if (this.#demand.permitsPerCall > share) return 0;
     const wanted = this.#demand.expected(horizonMs) - this.leases.left(nowMs);
@@ -232,7 +235,8 @@ export class LeasedBucket {
     const before = this.#leasedUnder;
     if (this.#isLeasedUnder(policy)) return [];
     this.#leasedUnder = policy;
-    if (policy.algorithm === before.algorithm) return this.leases.reportAll();
+    const sameBucket = policy.algorithm === before.algorithm && policy.shards === before.shards;
+    if (sameBucket) return this.leases.reportAll();
     // The store keeps that as another bucket, which has other epochs: there is nobody to tell.
     this.leases.drop();
     return [];

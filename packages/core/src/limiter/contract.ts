@@ -70,15 +70,26 @@ export interface SettleOptions<Name extends string = string> extends RefundOptio
 export interface StoreHealth {
   /**
    * `up`: it is asked. `lost`: it does not answer, and is tried in the background. `returning`: it
-   * answers again, and is charged what was admitted without it. A store in memory is always up.
+   * answers again, and is charged what was admitted without it. A store in memory is always up. Of
+   * one that has places it is the worst that any of them is: `lost`, then `returning`.
    */
   readonly store: StoreState;
+  /**
+   * Where parts of the store can fail each by itself, such as the nodes of a Redis Cluster: how it
+   * stands with each that this limiter has asked lately, by name. Left out where the store is one.
+   */
+  readonly places?: Readonly<Record<string, StoreState>>;
   /** Among how many replicas the quota is divided while it is not up. */
   readonly replicas: number;
   /** Buckets that it is yet to be charged for. */
   readonly owed: number;
   /** Permits that it cannot be charged for, as too many buckets were owed to. It only rises. */
   readonly forgotten: number;
+  /**
+   * Answers of the store that were told though fewer Redis replicas had them than its `durability`
+   * asks for: of all limiters on it. It only rises. Left out where none is asked for.
+   */
+  readonly unreplicated?: number;
 }
 
 /** Decides whether calls may go ahead. Made by `createLimiter`. */

@@ -52,7 +52,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     }
     checkOptionNames('', options, ['policies', 'store', 'fallback', 'clock']);
     this.#book = new PolicyBook(options.policies);
-    const terms = parseFallback(options.fallback);
+    const terms = parseFallback(options.fallback, options.store?.waitMs);
     checkStore(options.store);
     this.#ownsStore = options.store === undefined;
     this.#store = options.store ?? memoryStore();
@@ -145,7 +145,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   async reset(keys: Keys<Name>): Promise<void> {
     const charges = this.#listOf(keys, undefined);
     const reset = async ({ policy, key }: Charge) => {
-      await this.#fallback.within(key, () => this.#store.reset(policy, key));
+      await this.#fallback.within({ policy, key }, () => this.#store.reset(policy, key));
       this.#leases.reset(policy, key);
       this.#fallback.reset(policy, key);
     };
@@ -153,8 +153,16 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   }
 
   health(): StoreHealth {
-    const { state, replicas, owed, forgotten } = this.#fallback;
-    return { store: state, replicas, owed, forgotten };
+    const { state, places, replicas, owed, forgotten } = this.#fallback;
+    const { unreplicated } = this.#store;
+    return {
+      store: state,
+      replicas,
+      owed,
+      forgotten,
+      ...(places && { places }),
+      ...(unreplicated !== undefined && { unreplicated }),
+    };
   }
 
   close(): Promise<void> {
@@ -182,7 +190,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     return (
       this.#store.tryConsume(policy, key, cost) ??
       this.#leases.tryConsume(policy, key, cost) ??
-      (this.#fallback.mayAsk() ? undefined : this.#fallback.tryDecide([charge])?.[0])
+      (this.#fallback.mayAsk(key) ? undefined : this.#fallback.tryDecide([charge])?.[0])
     );
   }
 

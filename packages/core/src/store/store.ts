@@ -66,6 +66,19 @@ export interface Store {
   readonly clock?: Clock | undefined;
 
   /**
+   * How long a sound store may take beyond a round trip, in whole ms, as it waits for other servers: for
+   * Redis replicas, for another region. A limiter's deadline is longer by as much, unless it is told.
+   * Left out: 0.
+   */
+  readonly waitMs?: number | undefined;
+
+  /**
+   * Answers that changed a bucket and were told though fewer Redis replicas had that than were asked
+   * for. It only rises. Left out where nothing of the kind is asked for.
+   */
+  readonly unreplicated?: number | undefined;
+
+  /**
    * Decides at once and charges, or returns undefined, having charged nothing, where only a round
    * trip can tell. Allocates no promise, starts no timer.
    */
@@ -120,6 +133,14 @@ export interface Store {
    * Where it is left out, a limiter is told the number of replicas or divides by 1.
    */
   heartbeat?(): Promise<number>;
+
+  /**
+   * Which part of the store answers for a partition key, of parts that can fail each by itself: of a
+   * Redis Cluster, the node. What fails at one place is no concern of the others. The same key may
+   * be at another place later. Asked with each call: fast, without a side effect, never throws; the
+   * places are few. Left out where the store is up or down as a whole.
+   */
+  readonly placeOf?: ((key: string) => string) | undefined;
 
   /**
    * Lets go of timers and memory. Idempotent. Checks made before it are still answered; later ones

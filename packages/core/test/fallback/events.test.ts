@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RETURN_MS } from '../../src/fallback/breaker.js';
 import { forgetWarnings } from '../http/warnings.js';
+import { losePlace, openPlaced } from '../support/placed-replica.js';
 import { closeAll, find, kinds, lose, openSilent, refused } from '../support/silent-replica.js';
 import { everyTurn } from '../support/virtual-time.js';
 
@@ -167,6 +168,12 @@ describe('where nobody listens', () => {
     const other = openSilent(POLICIES, { onEvent: undefined });
     await lose(other);
     expect(warnings).toHaveLength(1);
+  });
+
+  it('the loss of one place says which', async () => {
+    await losePlace(openPlaced(POLICIES, { onEvent: undefined }), 'A');
+    const message = expect.stringMatching(/^the store is lost at A, and the fallback decides/);
+    expect(warnings).toEqual([['RL_STORE_LOST', message]]);
   });
 
   it('that the number of replicas is not known is one, too', async () => {

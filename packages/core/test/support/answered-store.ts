@@ -68,6 +68,14 @@ export class AnsweredStore implements Store {
     return this.#only(this.#lists, 'check of several');
   }
 
+  /** As `checkedAny`, of several buckets. @param mayWait false where it is known to have come */
+  async checkedAllAny(mayWait = true): Promise<Question<readonly Charge[], readonly Decision[]>> {
+    if (mayWait) await this.unseen();
+    const first = this.#lists.shift();
+    if (first === undefined) throw new Error('no check of several came');
+    return first;
+  }
+
   /** How many questions came that were not looked at yet. */
   async unseen(): Promise<number> {
     await everyTurn();

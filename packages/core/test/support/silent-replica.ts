@@ -43,9 +43,9 @@ export class OwedStore extends AnsweredStore {
 export const refused = (): Error => storeFailed('decide', new Error('refused'), 'connection');
 
 /** A replica on a store that answers as a test has it, all in one time. A deadline is 5 ms. */
-export interface SilentReplica {
+export interface SilentReplica<S extends OwedStore = OwedStore> {
   readonly limiter: Limiter;
-  readonly store: OwedStore;
+  readonly store: S;
   readonly time: SteppedTime;
   readonly events: StoreEvent[];
 }
@@ -58,11 +58,19 @@ export function openSilent(
   policies: Record<string, PolicyOptions>,
   options: FallbackOptions = {},
 ): SilentReplica {
+  return openOn(new OwedStore(), policies, options);
+}
+
+/** As `openSilent`, on a store of a test's own. */
+export function openOn<S extends OwedStore>(
+  store: S,
+  policies: Record<string, PolicyOptions>,
+  options: FallbackOptions = {},
+): SilentReplica<S> {
   // Probes come neither early nor late.
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const shared = time ?? new SteppedTime();
   time = shared;
-  const store = new OwedStore();
   const events: StoreEvent[] = [];
   const limiter = createLimiter({
     policies,

@@ -1,4 +1,5 @@
 import type { Policy } from '../../policy/policy.js';
+import type { Check } from './checks-batch.js';
 import type { ScriptName } from './script.js';
 
 /**
@@ -23,6 +24,8 @@ export interface Batch {
   readonly script: ScriptName;
   /** True where it should go out now: more would make the call too long. */
   readonly isFull: boolean;
+  /** How many buckets it has. */
+  readonly keyCount: number;
 
   /**
    * The call to make, once, when all checks are in.
@@ -31,10 +34,20 @@ export interface Batch {
   call(keyOf: (policy: Policy, partitionKey: string) => string): Call;
 
   /**
-   * Answers every check from the script's reply.
-   * @throws TypeError, having answered none, where the reply is not of its form
+   * Reads the script's reply, for `tell`.
+   * @returns how many of the answers changed a bucket
+   * @throws TypeError where the reply is not of its form
    */
-  settle(reply: unknown): void;
+  read(reply: unknown): number;
+
+  /** Answers every check, once the reply is read. */
+  tell(): void;
+
+  /**
+   * The same checks in calls of one bucket each, in order; a question on several buckets, which no
+   * such call can answer, as it is. To be sent in place of this one, where that has run nothing.
+   */
+  apart(): readonly (Batch | Check)[];
 
   /** Rejects every check. */
   fail(error: Error): void;

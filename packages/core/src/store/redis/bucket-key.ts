@@ -1,6 +1,8 @@
 import { invalidType, invalidValue } from '../../errors.js';
 import { encodePartitionKey } from '../../key/partition-key.js';
 import type { Policy } from '../../policy/policy.js';
+import { shardTag } from './shards/shard-tag.js';
+import { shardOf } from './shards/shares.js';
 
 /**
  * The layout of a bucket's value: part of its key, so that neither another algorithm under the same
@@ -27,9 +29,18 @@ export function checkName(field: string, name: unknown): string {
 
 /**
  * `<prefix>:{<partition key>}:<policy>:<layout>`. The braces are the hash tag: all policies of one
- * partition key share a slot of a Redis Cluster. At most 339 bytes of ASCII, and injective: neither
- * a policy name nor an encoded partition key contains what separates them.
+ * partition key share a slot of a Redis Cluster. Of a sub-bucket they have a suffix, which puts it into
+ * a slot of its own. At most 349 bytes of ASCII, and injective: neither a policy name nor an encoded
+ * partition key contains what separates them.
  */
 export function bucketKey(prefix: string, policy: Policy, partitionKey: string): string {
-  return `${prefix}:{${encodePartitionKey(partitionKey)}}:${policy.name}:${LAYOUT[policy.algorithm]}`;
+  const encoded = encodePartitionKey(partitionKey);
+  const shard = shardOf(policy);
+  const tag = shard === undefined ? encoded : shardTag(encoded, shard);
+  return `${prefix}:{${tag}}:${policy.name}:${LAYOUT[policy.algorithm]}`;
+}
+
+/** What a region holds of a bucket that lives in another store: beside the bucket's own key. */
+export function poolKey(prefix: string, policy: Policy, partitionKey: string): string {
+  return `${bucketKey(prefix, policy, partitionKey)}:pool`;
 }

@@ -35,9 +35,23 @@ export class ChecksBatch implements Batch {
   /** By name and partition key: the policy, and the index of the bucket's key. */
   readonly #buckets = new Map<string, { policy: Policy; key: string; index: number }>();
   readonly #questions: Question[] = [];
+  #answers: readonly Answer[] = [];
 
   get isFull(): boolean {
     return this.#buckets.size >= MAX_KEYS || this.#questions.length >= MAX_CHECKS;
+  }
+
+  get keyCount(): number {
+    return this.#buckets.size;
+  }
+
+  apart(): readonly (ChecksBatch | Check)[] {
+    return this.#questions.map((question) => {
+      if (question.what !== 'claim' && question.charges.length > 1) return question;
+      const one = new ChecksBatch();
+      one.add(question);
+      return one;
+    });
   }
 
   /** False, having added nothing, where a bucket is here already under other policy values. */
@@ -78,12 +92,16 @@ export class ChecksBatch implements Batch {
     return { keys, args: [JSON.stringify(numbers)] };
   }
 
-  settle(reply: unknown): void {
+  read(reply: unknown): number {
     const reader = new ReplyReader(reply);
     const nowMs = reader.next();
-    const answers = this.#questions.map((question) => readAnswer(reader, question, nowMs));
+    this.#answers = this.#questions.map((question) => readAnswer(reader, question, nowMs));
     reader.end();
-    for (const answer of answers) answer();
+    return this.#answers.filter(({ changed }) => changed).length;
+  }
+
+  tell(): void {
+    for (const { give } of this.#answers) give();
   }
 
   fail(error: Error): void {
@@ -129,17 +147,30 @@ function bucketsOf(question: Question): readonly Bucket[] {
   return question.what === 'claim' ? [question.claim] : question.charges;
 }
 
-/** Reads what answers a question. @returns gives the answer, once the whole reply is sound */
-function readAnswer(reader: ReplyReader, question: Question, nowMs: number): () => void {
+/** What answers a question. */
+interface Answer {
+  /** False where the store is the same as before. */
+  readonly changed: boolean;
+  /** To be called once the whole reply is known to be sound. */
+  give(): void;
+}
+
+function readAnswer(reader: ReplyReader, question: Question, nowMs: number): Answer {
   if (question.what === 'claim') {
-    const grant = readGrant(reader, question.claim, nowMs);
-    return () => question.resolve(grant);
+    const { claim } = question;
+    const grant = readGrant(reader, claim, nowMs);
+    const charged = grant?.decisions.some(({ allowed }, i) => allowed && claim.costs[i] !== 0);
+    const changed = charged || (grant?.permits ?? 0) > 0 || claim.reports.length > 0;
+    return { changed, give: () => question.resolve(grant) };
   }
   const checks = question.what === 'consume' || question.what === 'look';
   const decisions = question.charges.map(({ policy, cost }) =>
     readDecision(reader, policy, checks ? cost : 0, checks, nowMs),
   );
-  return () => question.resolve(decisions);
+  const fits = decisions.every(({ allowed }) => allowed);
+  const spends = question.charges.some(({ cost }) => cost > 0);
+  const changed = question.what === 'reset' || (question.what !== 'look' && fits && spends);
+  return { changed, give: () => question.resolve(decisions) };
 }
 
 /** @param told whether the reply says if the cost fits; else it does */

@@ -30,6 +30,11 @@ export function aclRules(prefix: string): string {
   return [`~${prefix}:*`, ...NEEDED_COMMANDS.map((name) => `+${name}`)].join(' ');
 }
 
+/** What a store with `durability` needs besides, where WAIT was denied. */
+export function waitHint(error: unknown): string {
+  return isDenied(error) ? '; with durability its user in Redis needs +wait' : '';
+}
+
 /** What to add to the message of an error of a server, which may not name what it denied. */
 export function permissionHint(error: unknown, prefix: string): string {
   return isDenied(error) ? `; its user in Redis needs ${aclRules(prefix)}` : '';

@@ -44,12 +44,29 @@ export class PlainBatch implements Batch {
   readonly script = 'plainChecks';
   readonly #buckets = new Map<Policy, Map<string, Entry>>();
   readonly #runs: Run[] = [];
+  #outcomes: readonly Outcome[] = [];
+  #nowMs = 0;
   /** How many buckets it has. */
   #keys = 0;
   #checks = 0;
 
   get isFull(): boolean {
     return this.#keys >= MAX_KEYS || this.#checks >= MAX_CHECKS;
+  }
+
+  get keyCount(): number {
+    return this.#keys;
+  }
+
+  apart(): readonly PlainBatch[] {
+    return [...this.#buckets].flatMap(([policy, entries]) =>
+      [...entries].map(([partitionKey, entry]) => {
+        const one = new PlainBatch();
+        one.#buckets.set(policy, new Map([[partitionKey, entry]]));
+        one.#keys = 1;
+        return one;
+      }),
+    );
   }
 
   /** False, having added nothing, where the bucket is here already under other policy values. */
@@ -107,17 +124,22 @@ export class PlainBatch implements Batch {
     return { keys, args: [plain ? '' : JSON.stringify(asked), ...withoutDefaults(policies)] };
   }
 
-  /**
-   * Answers every check from the script's reply.
-   * @throws TypeError, having answered none, where the reply is not of its form
-   */
-  settle(reply: unknown): void {
+  read(reply: unknown): number {
     const reader = new ReplyReader(reply);
-    const nowMs = reader.next();
-    const outcomes = this.#runs.map(({ count }) => outcomeOf(reader, count));
+    this.#nowMs = reader.next();
+    let charged = 0;
+    this.#outcomes = this.#runs.map(({ first, count }) => {
+      const outcome = outcomeOf(reader, count);
+      if (first.cost > 0) charged += outcome.fitted;
+      return outcome;
+    });
     reader.end();
-    for (let i = 0; i < outcomes.length; i++) {
-      answer(this.#runs[i] as Run, outcomes[i] as Outcome, nowMs);
+    return charged;
+  }
+
+  tell(): void {
+    for (let i = 0; i < this.#outcomes.length; i++) {
+      answer(this.#runs[i] as Run, this.#outcomes[i] as Outcome, this.#nowMs);
     }
   }
 

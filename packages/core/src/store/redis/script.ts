@@ -7,11 +7,14 @@ export interface Script {
 }
 
 /** The scripts, by name. */
-export type ScriptName = 'plainChecks' | 'checks' | 'heartbeat';
+export type ScriptName = 'plainChecks' | 'checks' | 'heartbeat' | 'region';
 export type Scripts = Readonly<Record<ScriptName, Script>>;
 
 /** `NOPERM this user has no permissions to run the 'evalsha' command`, `ERR unknown command 'evalsha'`. */
 const EVALSHA_REFUSED = /^(NOPERM|ERR) .*\bevalsha\b/i;
+
+/** Most nodes remembered; with more all are forgotten, and sent the text once more. */
+const MAX_NODES = 1000;
 
 /**
  * Runs scripts by their digest, so that a call does not carry the text. The first call of each
@@ -22,11 +25,24 @@ const EVALSHA_REFUSED = /^(NOPERM|ERR) .*\bevalsha\b/i;
  */
 export class ScriptRunner {
   readonly #gate: ClientGate;
-  readonly #sent = new Set<Script>();
+  readonly #onResend: () => void;
+  readonly #nodeOf: (key: string) => string;
+  /** By node: each knows its own. */
+  readonly #sent = new Map<string, Set<Script>>();
   #evalOnly = false;
 
-  constructor(gate: ClientGate) {
+  /**
+   * @param onResend called where a call goes out once more, behind what was sent after it
+   * @param nodeOf the node of a Cluster that a key is sent to
+   */
+  constructor(
+    gate: ClientGate,
+    onResend: () => void = () => {},
+    nodeOf: (key: string) => string = () => '',
+  ) {
     this.#gate = gate;
+    this.#onResend = onResend;
+    this.#nodeOf = nodeOf;
   }
 
   async run(
@@ -34,7 +50,7 @@ export class ScriptRunner {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    if (this.#evalOnly || !this.#sent.has(script)) return this.#sendText(script, keys, args);
+    if (this.#evalOnly || this.#isFirst(script, keys)) return this.#sendText(script, keys, args);
     try {
       return await this.#gate.send((client) =>
         client.evalsha(script.sha1, keys.length, ...keys, ...args),
@@ -43,6 +59,7 @@ export class ScriptRunner {
       const says = error instanceof Error ? error.message : '';
       if (EVALSHA_REFUSED.test(says)) this.#evalOnly = true;
       else if (!says.startsWith('NOSCRIPT')) throw error;
+      this.#onResend();
       return this.#sendText(script, keys, args);
     }
   }
@@ -55,7 +72,22 @@ export class ScriptRunner {
     const answer = this.#gate.send((client) =>
       client.eval(script.text, keys.length, ...keys, ...args),
     );
-    this.#sent.add(script);
+    this.#sentTo(keys).add(script);
     return answer;
+  }
+
+  #isFirst(script: Script, keys: readonly string[]): boolean {
+    return !this.#sentTo(keys).has(script);
+  }
+
+  /** What the node of these keys was sent. */
+  #sentTo([key = '']: readonly string[]): Set<Script> {
+    const node = this.#nodeOf(key);
+    const found = this.#sent.get(node);
+    if (found !== undefined) return found;
+    if (this.#sent.size >= MAX_NODES) this.#sent.clear();
+    const sent = new Set<Script>();
+    this.#sent.set(node, sent);
+    return sent;
   }
 }

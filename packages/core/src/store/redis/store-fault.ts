@@ -12,6 +12,7 @@ const BY_CODE: ReadonlyMap<string, StoreFault> = new Map([
   ['READONLY', 'read-only'],
   ['MISCONF', 'read-only'],
   ['NOREPLICAS', 'read-only'],
+  ['UNBLOCKED', 'read-only'],
   ['OOM', 'memory'],
   ['NOAUTH', 'permission'],
   ['NOPERM', 'permission'],
@@ -28,6 +29,7 @@ const BY_TEXT: readonly (readonly [RegExp, StoreFault])[] = [
   [/unknown command ['`]?eval/i, 'permission'],
   [/invalid password/, 'permission'],
   [/max number of clients/, 'unavailable'],
+  [/^ERR WAIT cannot be used with replica/, 'read-only'],
   [/^Command timed out|^Socket timeout/, 'timeout'],
   [
     /Connection is closed|connection close|isn't (writeable|ready) and enableOffline/i,
@@ -80,7 +82,8 @@ function findFault(error: unknown, depth: number): StoreFault | undefined {
   return BY_TEXT.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-function textOf(error: unknown): string {
+/** What an error says, whatever it is. */
+export function textOf(error: unknown): string {
   const { message } = Object(error) as { message?: unknown };
   return typeof message === 'string' ? message : String(error);
 }
