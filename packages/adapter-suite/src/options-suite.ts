@@ -62,7 +62,9 @@ export function describeOptions(framework: Framework): void {
 
     test('C-01 enabled: false makes no check, no headers and no store call', async () => {
       const called = vi.fn();
-      const store = new Proxy(memoryStore(), { get: (_, name) => () => called(name) });
+      const get = (_: unknown, name: string | symbol) =>
+        name === 'waitMs' || name === 'clock' ? undefined : () => called(name);
+      const store = new Proxy(memoryStore(), { get });
       const key = vi.fn();
       const app = await start({
         limiters: [{ limit: 0, window: '60s', enabled: false, store, key }],

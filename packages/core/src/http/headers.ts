@@ -27,9 +27,9 @@ export function rateLimitFields(decisions: readonly Decision[]): readonly Header
   ];
 }
 
-/** A local fallback counts, if only for this replica; the others do not. */
+/** A local fallback counts, if only for this replica, and a region's share does; the others do not. */
 function isKnown({ fallback }: Decision): boolean {
-  return fallback === undefined || fallback.mode === 'local';
+  return fallback === undefined || fallback.mode === 'local' || fallback.mode === 'region';
 }
 
 /** What was last told of a policy, by its name: it seldom changes, and is on every response. */

@@ -120,7 +120,7 @@ function fromPolicy<Request>(
   // Where each request brings its limit, this one is a base that is never in force.
   const policy: PolicyOptions =
     typeof limit === 'function'
-      ? { ...asGiven, limit: 1, burst: undefined }
+      ? { ...asGiven, limit: 1, burst: undefined, shards: undefined }
       : { ...asGiven, limit };
   // Once more below, where errors would call the field policies.default.limit.
   parsePolicy(name, { ...policy, burst }, '');
@@ -148,15 +148,15 @@ function keyOf<Request>(
 function limitOf<Request>(
   name: string,
   limit: (request: Request) => Later<number>,
-  { policies, burst }: PolicyRateLimitOptions<Request>,
+  { policies, burst, shards }: PolicyRateLimitOptions<Request>,
 ): (request: Request) => Later<PolicyChanges> {
   if (policies !== undefined) {
     throw invalidValue('policies', 'left out where limit is a function', policies);
   }
   const change = (found: number): PolicyChanges => {
     checkInteger('limit', found, 0);
-    // A limit of 0 has no burst.
-    return { [name]: found === 0 ? { limit: 0 } : { limit: found, burst } };
+    // A limit of 0 has no burst, and no shards.
+    return { [name]: found === 0 ? { limit: 0 } : { limit: found, burst, shards } };
   };
   return (request) => when(limit(request), change);
 }

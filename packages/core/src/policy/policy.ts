@@ -9,6 +9,7 @@ import {
   parseLease,
   sameTerms,
 } from './lease-terms.js';
+import { parseShards } from './shard-count.js';
 
 /** The algorithms a policy can ask for. */
 export const ALGORITHMS = [
@@ -49,6 +50,15 @@ export interface PolicyOptions {
    * `"sliding-window"`. Default false. A store in memory needs no leases, and has none.
    */
   lease?: boolean | LeaseOptions | undefined;
+  /**
+   * For keys too hot for one primary of a Redis Cluster: keeps each bucket as so many sub-buckets in
+   * different slots, each with its share of limit, burst and overdraft. An integer from 1 to 64 that
+   * leaves each at least 10 permits of limit and burst. What is admitted stays within the policy; its
+   * `remaining` is approximate, and a call under several policies is charged one after the other.
+   * Another number begins new, full buckets. Default 1: one bucket. A store in memory needs no shards,
+   * and has none.
+   */
+  shards?: number | undefined;
   /** What becomes of its calls while the store cannot answer. Default: the limiter's. */
   fallback?: FallbackMode | undefined;
 }
@@ -67,6 +77,8 @@ export interface Policy {
   readonly shadow: boolean;
   /** Undefined where every call is decided by the store. */
   readonly lease: LeaseTerms | undefined;
+  /** In how many sub-buckets Redis keeps a bucket: at least 2. Undefined: it is one. */
+  readonly shards: number | undefined;
   /** Undefined: as the limiter has it. */
   readonly fallback: FallbackMode | undefined;
 }
@@ -80,6 +92,7 @@ const OPTIONS: { readonly [Name in keyof PolicyOptions]-?: true } = {
   overdraft: true,
   shadow: true,
   lease: true,
+  shards: true,
   fallback: true,
 };
 
@@ -90,7 +103,7 @@ export const POLICY_OPTION_NAMES: readonly string[] = Object.keys(OPTIONS);
 const MIN_LEASED_WINDOW_MS = 10;
 
 /** Those that cannot be leased, and why. */
-const WITHOUT_LEASE: { readonly [A in Algorithm]?: string } = {
+export const WITHOUT_LEASE: { readonly [A in Algorithm]?: string } = {
   gcra: 'which has each call wait its turn: permits held in advance would be spent out of turn; token-bucket can be leased',
   'sliding-log':
     'which keeps the instant of each call: of permits held in advance it cannot know it; sliding-window can be leased',
@@ -159,6 +172,7 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
   }
   const fillMs = limit === 0 ? Number.POSITIVE_INFINITY : (burst / limit) * windowMs;
   const lease = parseLease(at('lease'), options.lease, burst, fillMs);
+  const shards = parseShards(at('shards'), options.shards, limit, burst);
   return Object.freeze({
     name,
     algorithm,
@@ -168,6 +182,7 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
     overdraft,
     shadow,
     lease,
+    shards,
     fallback,
   });
 }
@@ -206,13 +221,15 @@ export function samePolicy(a: Policy, b: Policy): boolean {
     a.windowMs === b.windowMs &&
     a.burst === b.burst &&
     a.overdraft === b.overdraft &&
+    a.shards === b.shards &&
     sameTerms(a.lease, b.lease)
   );
 }
 
 /** `100 per 1m, burst 20`, for messages. */
 export function describePolicy(policy: Policy): string {
-  const { limit, windowMs, burst, lease } = policy;
+  const { limit, windowMs, burst, lease, shards } = policy;
   const leased = lease === undefined ? '' : `, ${describeTerms(lease)}`;
-  return `${limit} per ${formatDuration(windowMs)}, burst ${burst}${leased}`;
+  const sharded = shards === undefined ? '' : `, ${shards} shards`;
+  return `${limit} per ${formatDuration(windowMs)}, burst ${burst}${leased}${sharded}`;
 }

@@ -5,13 +5,14 @@ import { memoryStore } from '../../src/store/memory/memory-store.js';
 
 /** A value of every option of a policy, none of them the default. */
 const VALUES: Required<PolicyOptions> = {
-  limit: 7,
+  limit: 70,
   window: '60s',
-  burst: 3,
+  burst: 30,
   algorithm: 'token-bucket',
   overdraft: 2,
   shadow: true,
   lease: { ttl: '100ms', maxShare: 0.25 },
+  shards: 2,
   fallback: 'open',
 };
 

@@ -131,7 +131,7 @@ describe('C-02 what cannot be used is refused: the field is named and the value 
       kind: 'TypeError',
       field: 'policies.tenant.max',
       message:
-        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm, overdraft, shadow, lease, fallback',
+        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm, overdraft, shadow, lease, shards, fallback',
     });
   });
 

@@ -1,11 +1,10 @@
 import { mkdir, rmdir } from 'node:fs/promises';
-import { type RedisServer, startRedis } from '@rl/testkit';
+import { type ClusterNode, type RedisServer, startCluster, startRedis } from '@rl/testkit';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRateLimitError, type StoreFault } from '../../../src/errors.js';
 import { parsePolicy } from '../../../src/policy/policy.js';
 import { type RedisStore, redisStore } from '../../../src/store/redis/redis-store.js';
-import { startClusterNode } from '../../support/cluster-node.js';
 import { type ErringServer, startErringServer } from '../../support/erring-server.js';
 import { closedPort } from '../../support/ports.js';
 import { useOwn } from '../../support/redis.js';
@@ -237,9 +236,10 @@ describe('what only other states of a cluster answer', () => {
 });
 
 it('O-09 a Cluster that is down, asked by its own client, and is up again', async () => {
-  const node = await startClusterNode();
-  const erring = await startErringServer(node.connection);
-  const { host = '127.0.0.1', port } = node.connection;
+  const cluster = await startCluster({ primaries: 1 });
+  const [node] = cluster.nodes as [ClusterNode];
+  const erring = await startErringServer(node.server.connection);
+  const { host = '127.0.0.1', port } = node.server.connection;
   const client = new Cluster([{ host, port: erring.port }], {
     natMap: { [`${host}:${port}`]: { host, port: erring.port } },
     maxRedirections: 2,
@@ -258,5 +258,5 @@ it('O-09 a Cluster that is down, asked by its own client, and is up again', asyn
   await expect.poll(() => client.status).toBe('end');
   expectFailures(await askAll(store), 'connection', /the client has ended/);
   await erring.close();
-  await node.close();
+  await cluster.close();
 });

@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRateLimitError } from '../../../src/errors.js';
-import { ALGORITHMS, parsePolicy } from '../../../src/policy/policy.js';
+import { parsePolicy } from '../../../src/policy/policy.js';
 import type { RedisClient } from '../../../src/store/redis/client.js';
 import { aclRules, NEEDED_COMMANDS } from '../../../src/store/redis/permissions.js';
-import { type RedisStore, redisStore } from '../../../src/store/redis/redis-store.js';
+import { redisStore } from '../../../src/store/redis/redis-store.js';
+import { failuresOf } from '../../support/ask-everything.js';
 import { commandCalls, useOwn } from '../../support/redis.js';
 
 const FIVE = parsePolicy('five', { limit: 5, window: '1h' }, '');
@@ -22,44 +23,6 @@ async function userWith(rules: string): Promise<Redis> {
   const user = new Redis({ ...own.server.connection, ...login });
   users.push(user);
   return user;
-}
-
-/** Every kind of check of every algorithm. @param key of buckets that nobody has used */
-async function askEverything(store: RedisStore, key: string): Promise<void> {
-  await store.heartbeat();
-  const policies = ALGORITHMS.map((algorithm) =>
-    parsePolicy(algorithm, { algorithm, limit: 100, window: '1h' }, ''),
-  );
-  for (const policy of policies) {
-    for (const cost of [1, 0, 2, 1000]) await store.consume(policy, key, cost);
-    await store.overcharge(policy, key, 1);
-    await store.refund(policy, key, 1, undefined);
-    await store.reset(policy, key);
-  }
-  await store.consumeAll(policies.map((policy) => ({ policy, key, cost: 1 })));
-  for (const algorithm of ['token-bucket', 'fixed-window', 'sliding-window'] as const) {
-    const options = { algorithm, limit: 100, window: '1h', lease: true };
-    const claim = { policy: parsePolicy('leased', options, ''), key, holder: 1, reports: [] };
-    const grant = await store.claim({ ...claim, turn: 1, costs: [1], extra: 5 });
-    const reports = [{ epoch: grant?.epoch as number, spent: 1, returned: 4 }];
-    await store.claim({ ...claim, turn: 2, reports, costs: [], extra: 0 });
-  }
-}
-
-/** As `askEverything`, and on to the end where something fails: what failed. */
-async function failuresOf(user: Redis, key: string): Promise<Error[]> {
-  const store = redisStore(user);
-  const failures: Error[] = [];
-  const noted = new Proxy(store, {
-    get: (target, name) => {
-      const method = target[name as 'consume'];
-      return async (...args: Parameters<RedisStore['consume']>) =>
-        method.apply(target, args).catch((error: Error) => void failures.push(error));
-    },
-  });
-  await askEverything(noted, key);
-  await store.close();
-  return failures;
 }
 
 describe('the permissions a store needs', () => {
