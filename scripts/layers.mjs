@@ -8,6 +8,7 @@ export const CORE_LAYERS = [
   ['algorithms'],
   ['store'],
   ['lease', 'fallback'],
+  ['region'],
   ['limiter'],
   ['http'],
   ['testing'],
@@ -17,7 +18,7 @@ export const CORE_LAYERS = [
 const CORE_DOORS = {
   'index.ts':
     /^(errors\.ts|(policy|key|decision|limiter|fallback|time)\/|store\/(store\.ts|memory\/))/,
-  'redis.ts': /^store\/redis\//,
+  'redis.ts': /^(store\/redis|region)\//,
   'http.ts': /^http\//,
   'testing.ts': /^testing\//,
 };
