@@ -30,8 +30,8 @@ async function run({ json, quick, only }: Arguments, signal: AbortSignal): Promi
   console.log('Medians of the rounds, and in brackets their middle half.');
 
   const results: Record<string, Figures> = {};
-  for (const { name, place = name } of SCENARIOS) {
-    if (only.length > 0 && !only.includes(name)) continue;
+  for (const { name, place = name, onRequest = false } of SCENARIOS) {
+    if (only.length > 0 ? !only.includes(name) : onRequest) continue;
     process.stderr.write(`measuring ${name} ...\n`);
     const order = { scenario: name, effort: quick ? QUICK : FULL, redisUrl };
     const { figures, tables } = await runScenario(order, signal);

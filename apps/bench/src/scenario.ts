@@ -47,6 +47,8 @@ export interface Scenario {
   readonly name: string;
   /** Its place in the JSON, which scenarios may share. Default: its name. */
   readonly place?: string;
+  /** True where it runs only when it is named: it starts servers of its own, which takes long. */
+  readonly onRequest?: boolean;
   run(stage: Stage): Promise<ScenarioResult>;
 }
 

@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 
 /** The store of express-rate-limit, wired as its documentation wires it to ioredis. */
 export async function rateLimitRedisStore(
-  client: Redis,
+  client: Redis | Cluster,
   prefix: string,
   windowMs: number,
 ): Promise<RedisStore> {
