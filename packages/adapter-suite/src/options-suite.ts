@@ -62,9 +62,11 @@ export function describeOptions(framework: Framework): void {
 
     test('C-01 enabled: false makes no check, no headers and no store call', async () => {
       const called = vi.fn();
-      const get = (_: unknown, name: string | symbol) =>
-        name === 'waitMs' || name === 'clock' ? undefined : () => called(name);
-      const store = new Proxy(memoryStore(), { get });
+      // A clock and a time to wait are values, not methods.
+      const values: readonly (string | symbol)[] = ['clock', 'waitMs'];
+      const store = new Proxy(memoryStore(), {
+        get: (_, name) => (values.includes(name) ? undefined : () => called(name)),
+      });
       const key = vi.fn();
       const app = await start({
         limiters: [{ limit: 0, window: '60s', enabled: false, store, key }],
