@@ -3,8 +3,8 @@
  * a primary is killed. Tables go to stdout, or with `--json` one line of JSON, and the tables to
  * stderr; so does progress. Ends with code 1 where something was seen that should not be.
  */
-import { abortOnSignal } from '../abort-on-signal.js';
 import { renderTable } from '../report.js';
+import { runProgram } from '../run-program.js';
 import { type Arguments, parseArguments, USAGE } from './arguments.js';
 import { failuresOf, summarise } from './figures.js';
 import { runOnCluster } from './run.js';
@@ -22,23 +22,4 @@ async function run({ json, seconds, replicas }: Arguments, signal: AbortSignal):
   return failures.length > 0 ? 1 : 0;
 }
 
-async function main(): Promise<number> {
-  let asked: Arguments;
-  try {
-    asked = parseArguments(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
-    return 2;
-  }
-  const interruption = abortOnSignal();
-  try {
-    return await run(asked, interruption.signal);
-  } catch (error) {
-    const { aborted } = interruption.signal;
-    const says = error instanceof Error ? (aborted ? error.message : error.stack) : error;
-    process.stderr.write(`${says}\n`);
-    return interruption.exitCode() ?? 1;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram(parseArguments, USAGE, run);

@@ -2,8 +2,8 @@
  * What a failover of Redis gives out again, and what it costs to lose less. Tables go to stdout, or
  * with `--json` one line of JSON, and the tables to stderr; so does progress.
  */
-import { abortOnSignal } from '../abort-on-signal.js';
 import { renderTable } from '../report.js';
+import { runProgram } from '../run-program.js';
 import { type Arguments, parseArguments, USAGE } from './arguments.js';
 import { CELLS, type Cell } from './cell.js';
 import { type CellFigures, summarise } from './figures.js';
@@ -32,7 +32,7 @@ async function runCell(
   return summarise(cell, done);
 }
 
-async function run(asked: Arguments, signal: AbortSignal): Promise<void> {
+async function run(asked: Arguments, signal: AbortSignal): Promise<number> {
   const prices: Price[] = [];
   for (const linkMs of [0, 2]) {
     process.stderr.write(`price, link ${linkMs} ms ...\n`);
@@ -44,26 +44,7 @@ async function run(asked: Arguments, signal: AbortSignal): Promise<void> {
   for (const cell of CELLS) cells.push(await runCell(cell, asked, signal));
   print(`\n${renderTable(lossTable(cells))}`);
   if (asked.json) console.log(JSON.stringify({ timeoutMs: asked.timeoutMs, cells, prices }));
+  return 0;
 }
 
-async function main(): Promise<number> {
-  let asked: Arguments;
-  try {
-    asked = parseArguments(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
-    return 2;
-  }
-  const interruption = abortOnSignal();
-  try {
-    await run(asked, interruption.signal);
-    return 0;
-  } catch (error) {
-    const { aborted } = interruption.signal;
-    const says = error instanceof Error ? (aborted ? error.message : error.stack) : error;
-    process.stderr.write(`${says}\n`);
-    return interruption.exitCode() ?? 1;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram(parseArguments, USAGE, run);

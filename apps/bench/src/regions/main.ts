@@ -3,9 +3,9 @@
  * that takes, what is admitted, also while the cable between them is cut. Tables go to stdout, or with
  * `--json` one line of JSON, and the tables to stderr.
  */
-import { abortOnSignal } from '../abort-on-signal.js';
 import { percent } from '../fleet-simulation/percent.js';
 import { formatNumber, renderTable } from '../report.js';
+import { runProgram } from '../run-program.js';
 import type { Table } from '../scenario.js';
 import { type Arguments, parseArguments, USAGE } from './arguments.js';
 import { QUOTA, runSetUp, type SetUpFigures, TOTAL } from './run.js';
@@ -34,7 +34,7 @@ function tableOf({ setUp, phases, overshoot, total }: SetUpFigures): Table {
   };
 }
 
-async function run(asked: Arguments, signal: AbortSignal): Promise<void> {
+async function run(asked: Arguments, signal: AbortSignal): Promise<number> {
   const { setUps, seconds, roundTripMs, json } = asked;
   const print = json ? console.error : console.log;
   const figures: SetUpFigures[] = [];
@@ -44,24 +44,7 @@ async function run(asked: Arguments, signal: AbortSignal): Promise<void> {
   }
   for (const one of figures) print(`\n${renderTable(tableOf(one))}`);
   if (json) console.log(JSON.stringify({ roundTripMs, seconds, setUps: figures }));
+  return 0;
 }
 
-async function main(): Promise<number> {
-  let asked: Arguments;
-  try {
-    asked = parseArguments(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
-    return 2;
-  }
-  const interruption = abortOnSignal();
-  try {
-    await run(asked, interruption.signal);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    return interruption.exitCode() ?? 1;
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await runProgram(parseArguments, USAGE, run);
