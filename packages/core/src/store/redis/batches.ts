@@ -13,12 +13,10 @@ import { replicasKey } from './heartbeat.js';
 import { InFlight } from './in-flight.js';
 import { type Ask, askApart } from './in-turn.js';
 import { MovingSlots } from './moving-slots.js';
-import { permissionHint } from './permissions.js';
 import { PlainBatch, type PlainCheck } from './plain-batch.js';
 import { ScriptRunner } from './script.js';
 import type { ScriptSource } from './script-source.js';
 import { shardOf } from './shards/shares.js';
-import { faultOf } from './store-fault.js';
 
 /** How long `close` waits for a server that does not answer. */
 const CLOSE_TIMEOUT_MS = 1000;
@@ -139,8 +137,7 @@ export class Batches {
   }
 
   failure(what: string, error: unknown): RateLimitError {
-    this.#gate.failed(error);
-    return storeFailed(what, error, faultOf(error), permissionHint(error, this.#prefix));
+    return this.#gate.failure(what, error, this.#prefix);
   }
 
   #add(question: Question, { policy, key }: Pick<Charge, 'policy' | 'key'>): void {

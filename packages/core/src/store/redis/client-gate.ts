@@ -1,6 +1,8 @@
+import { type RateLimitError, storeFailed } from '../../errors.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
 import type { RedisClient } from './client.js';
-import { isReplica, NotConnected } from './store-fault.js';
+import { permissionHint } from './permissions.js';
+import { faultOf, isReplica, NotConnected } from './store-fault.js';
 
 /** Most calls that may wait in a client that is not connected yet. */
 const MAX_WAITING = 100;
@@ -43,6 +45,12 @@ export class ClientGate {
     };
     answer.then(done, done);
     return answer;
+  }
+
+  /** Notes an error of the client, and makes of it what callers get: `what` is what was to be done. */
+  failure(what: string, error: unknown, prefix: string): RateLimitError {
+    this.failed(error);
+    return storeFailed(what, error, faultOf(error), permissionHint(error, prefix));
   }
 
   /**

@@ -1,15 +1,12 @@
 import type { LeaseReport } from '../../algorithms/outstanding.js';
-import { type RateLimitError, storeFailed } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { poolKey } from './bucket-key.js';
 import type { RedisClient } from './client.js';
 import { ClientGate } from './client-gate.js';
 import { nodeOfBy } from './cluster-places.js';
-import { permissionHint } from './permissions.js';
 import { ReplyReader } from './reply-reader.js';
 import { ScriptRunner } from './script.js';
 import type { ScriptSource } from './script-source.js';
-import { faultOf } from './store-fault.js';
 
 /** A bucket of the home store, as a region leases of it. */
 export interface PoolBucket {
@@ -223,13 +220,8 @@ export class RegionPool {
       const reply = await this.#runner.run(this.#source.scripts.region, keys, args);
       return new ReplyReader(reply);
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#gate.failure('decide', error, this.#prefix);
     }
-  }
-
-  #failure(error: unknown): RateLimitError {
-    this.#gate.failed(error);
-    return storeFailed('decide', error, faultOf(error), permissionHint(error, this.#prefix));
   }
 }
 
