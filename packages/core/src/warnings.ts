@@ -1,6 +1,7 @@
 /** What this library warns of, each once a process, or once a store: see `docs/keys.md` and `docs/failure-modes.md`. */
 export type WarningCode =
   | 'RL_NO_ADDRESS'
+  | 'RL_AFTER_RESPONSE_FAILED'
   | 'RL_OBSERVER_FAILED'
   | 'RL_STORE_LOST'
   | 'RL_REPLICAS_UNKNOWN'

@@ -1,23 +1,32 @@
 import {
-  appendToField,
   type RateLimitOptions as CoreOptions,
   Gate,
+  nodeReader,
+  type ResponseWriter,
   type Verdict,
+  watchResponse,
+  writeHeaders,
 } from '@rl/core/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { proxiesOf } from './proxies.js';
 
+export { content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<FastifyRequest>;
 
+const WRITER: ResponseWriter<FastifyReply> = {
+  get: (reply, name) => reply.getHeader(name),
+  set: (reply, name, value) => void reply.header(name, value),
+};
+
 /**
  * Plugin that charges each request to the network of `request.ip`, or to what `key` or `keys` says,
- * and answers 429 with a problem document where the quota is spent, or 503 where `fallback` says so
- * while the store cannot answer: nothing after it runs then. Where key or cost fail, the error goes to
- * the error handler.
+ * and answers 429 where the quota is spent, or 503 where `fallback` says so while the store cannot
+ * answer: nothing after it runs then. Where a function of the options fails, the error goes to the
+ * error handler.
  *
  * It is an `onRequest` hook of the context it is registered in, with the contexts within: routes of
  * the parent are not limited. In the root context that includes requests to unknown paths.
@@ -32,7 +41,12 @@ export const rateLimit: FastifyPluginAsync<RateLimitOptions> = plugin(limitReque
 
 /** In a promise, so that options that cannot be used reject; the hook itself is not. */
 async function limitRequests(app: FastifyInstance, options: RateLimitOptions): Promise<void> {
-  const gate = new Gate<FastifyRequest>(options, (request) => request.ip, proxiesOf(app));
+  const reader = nodeReader<FastifyRequest>(
+    (request) => request.raw,
+    (request) => request.ip,
+    proxiesOf(app),
+  );
+  const gate = new Gate<FastifyRequest>(options, reader);
   app.addHook('onRequest', (request, reply, next) => {
     const verdict = gate.judge(request);
     if (verdict === undefined) return next();
@@ -46,23 +60,19 @@ async function limitRequests(app: FastifyInstance, options: RateLimitOptions): P
   app.addHook('onClose', () => gate.close());
 }
 
-function answer(verdict: Verdict | undefined, reply: FastifyReply, next: () => void): void {
+function answer(
+  verdict: Verdict | undefined,
+  reply: FastifyReply,
+  next: (error?: Error) => void,
+): void {
+  if (verdict !== undefined) watchResponse(reply.raw, verdict.onEnd);
   if (isSent(reply)) return;
-  if (verdict === undefined) {
-    next();
-    return;
-  }
-  for (const [name, value] of verdict.headers) {
-    reply.header(name, appendToField(reply.getHeader(name), value));
-  }
-  const { refusal } = verdict;
-  if (refusal === undefined) {
-    next();
-    return;
-  }
-  for (const [name, value] of refusal.headers) reply.header(name, value);
+  if (verdict !== undefined) writeHeaders(verdict, reply, WRITER);
+  const refusal = verdict?.refusal;
+  if (refusal === undefined) next();
+  else if (refusal.error !== undefined) next(refusal.error);
   // Bytes: to a text Fastify would add a charset.
-  reply.code(refusal.status).send(Buffer.from(refusal.body));
+  else reply.code(refusal.status).send(Buffer.from(refusal.body));
 }
 
 function isSent(reply: FastifyReply): boolean {

@@ -1,30 +1,45 @@
 import {
-  appendToField,
   type RateLimitOptions as CoreOptions,
   Gate,
+  nodeReader,
+  type RequestReader,
+  type ResponseWriter,
   type Verdict,
+  watchResponse,
+  writeHeaders,
 } from '@rl/core/http';
 import type { Context, Middleware, Next } from 'koa';
 import { PROXIES } from './proxies.js';
 
+export { content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<Context>;
 
+const READER: RequestReader<Context> = nodeReader(
+  (ctx) => ctx.req,
+  (ctx) => ctx.ip,
+  PROXIES,
+);
+
+const WRITER: ResponseWriter<Context> = {
+  get: (ctx, name) => ctx.res.getHeader(name),
+  set: (ctx, name, value) => void ctx.res.setHeader(name, value),
+};
+
 /**
  * Middleware that charges each request that reaches it to the network of `ctx.ip`, or to what `key`
- * or `keys` says, and answers 429 with a problem document where the quota is spent, or 503 where
- * `fallback` says so while the store cannot answer: nothing after it runs then. Where key or cost
- * fail, it throws.
+ * or `keys` says, and answers 429 where the quota is spent, or 503 where `fallback` says so while the
+ * store cannot answer: nothing after it runs then. Where a function of the options fails, it throws.
  *
  * A response that others have sent meanwhile, such as a timeout, is left alone and the request goes
- * no further.
+ * no further. A request that meets one middleware twice is charged once.
  *
  * @throws TypeError or RangeError that names the option and shows the value
  */
 export function rateLimit(options: RateLimitOptions): Middleware {
-  const gate = new Gate<Context>(options, (ctx) => ctx.ip, PROXIES);
+  const gate = new Gate<Context>(options, READER);
   return (ctx, next) => {
     const verdict = gate.judge(ctx);
     if (verdict === undefined) return next();
@@ -34,15 +49,13 @@ export function rateLimit(options: RateLimitOptions): Middleware {
 }
 
 function answer(verdict: Verdict | undefined, ctx: Context, next: Next): Promise<void> | undefined {
+  if (verdict !== undefined) watchResponse(ctx.res, verdict.onEnd);
   if (ctx.headerSent) return undefined;
-  if (verdict === undefined) return next();
-  for (const [name, value] of verdict.headers) {
-    ctx.res.setHeader(name, appendToField(ctx.res.getHeader(name), value));
-  }
-  const { refusal } = verdict;
+  if (verdict !== undefined) writeHeaders(verdict, ctx, WRITER);
+  const refusal = verdict?.refusal;
   if (refusal === undefined) return next();
-  for (const [name, value] of refusal.headers) ctx.set(name, value);
+  if (refusal.error !== undefined) throw refusal.error;
   ctx.status = refusal.status;
-  ctx.body = refusal.body;
+  ctx.body = typeof refusal.body === 'string' ? refusal.body : Buffer.from(refusal.body);
   return undefined;
 }

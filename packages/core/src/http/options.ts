@@ -4,14 +4,73 @@ import type { Limiter, PerPolicy, PolicyChanges } from '../limiter/limiter.js';
 import type { FallbackMode } from '../policy/fallback-mode.js';
 import type { PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
+import type { RefundWhen, ResponseEnd } from './after-response.js';
+import type { BodyOption } from './body.js';
+import type { Preflight } from './charged-requests.js';
+import type { Denial } from './denial.js';
+import type { HeaderFormats, HeaderOptions } from './headers/formats.js';
 import type { MissingKey, NoAddress } from './missing-key.js';
 import type { RequestKeys } from './request-keys.js';
+import type { Later } from './thenable.js';
 
-/** A value, or a promise of it. */
-export type Later<T> = T | PromiseLike<T>;
+/** Which requests are charged at all. */
+export interface ChargeOptions<Request> {
+  /** True lets a request pass: no check, no headers, no store call. May be a promise. */
+  skip?: ((request: Request) => Later<boolean>) | undefined;
+  /**
+   * The methods that are charged, in capitals; others pass. HEAD is charged where GET is. Default: all.
+   */
+  methods?: readonly string[] | undefined;
+  /**
+   * What becomes of the requests by which browsers ask whether they may send another one (CORS): `skip`
+   * lets them pass, `charge` charges them like others. Default `"skip"`: the script that made the other
+   * one could not even see why it failed.
+   */
+  preflight?: Preflight | undefined;
+}
+
+/** How clients are answered. */
+export interface AnswerOptions<Request> {
+  /** What clients are told of their quotas: presets, a function, or options. Default `"draft-11"`. */
+  headers?: HeaderFormats | HeaderOptions | undefined;
+  /** What denied clients are answered with. Default `"problem"`, a problem document (RFC 9457). */
+  body?: BodyOption<Request> | undefined;
+  /**
+   * Up to how much longer than needed denied clients are told to wait, at random and in whole seconds,
+   * so that they do not all come back at once: milliseconds, or a text such as `"10s"`. Default: none.
+   */
+  retryJitter?: number | string | undefined;
+  /**
+   * Called with each denial before it is answered, to log or count it. It changes nothing: that it
+   * fails is a warning, and a promise is not waited for.
+   */
+  onDenied?: ((denial: Denial, request: Request) => unknown) | undefined;
+}
+
+/** What depends on the response to a request that was charged. */
+export interface ResponseOptions<Request> {
+  /**
+   * Which responses give the request its permits back: `failed`, those of status 400 and above and those
+   * that the client did not wait for; `successful`, all others; or a function. Default: none.
+   */
+  refundWhen?:
+    | RefundWhen
+    | ((response: ResponseEnd, request: Request) => Later<boolean>)
+    | undefined;
+  /**
+   * The true cost, known when the response has ended, in the place of `cost`: for all policies or by
+   * policy, an integer, at least 0; undefined leaves it. Not asked where `refundWhen` gave it back.
+   */
+  settle?:
+    | ((response: ResponseEnd, request: Request) => Later<PerPolicy<number> | undefined>)
+    | undefined;
+}
 
 /** What both forms take. */
-export interface CommonOptions<Request> {
+export interface CommonOptions<Request>
+  extends ChargeOptions<Request>,
+    AnswerOptions<Request>,
+    ResponseOptions<Request> {
   /**
    * Permits a request costs, for all policies or by policy: an integer, at least 0, or a function of
    * the request. Default 1.

@@ -8,7 +8,11 @@ import {
   type PolicyChanges,
 } from '../limiter/limiter.js';
 import { POLICY_OPTION_NAMES, type PolicyOptions, parsePolicy } from '../policy/policy.js';
-import { clientKeys, type ProxyView } from './client-key.js';
+import { AfterResponse } from './after-response.js';
+import { Answer } from './answer.js';
+import { chargedRequests } from './charged-requests.js';
+import { clientKeys } from './client-key.js';
+import { checkFunction } from './functions.js';
 import {
   checkChoice,
   checkMissingKey,
@@ -21,17 +25,20 @@ import type {
   CommonOptions,
   GivenLimiterOptions,
   InPlaceOptions,
-  Later,
   LimiterRateLimitOptions,
   PolicyRateLimitOptions,
   RateLimitOptions,
 } from './options.js';
 import type { RequestKeys } from './request-keys.js';
-import { when } from './thenable.js';
+import type { RequestReader } from './request-reader.js';
+import { type Later, when } from './thenable.js';
 
 /** The options after checking, in one form. */
 export interface Setup<Request> extends Source<Request> {
   readonly enabled: boolean;
+  readonly isCharged: (request: Request) => Later<boolean>;
+  readonly answer: Answer<Request>;
+  readonly afterResponse: AfterResponse<Request>;
   readonly costOf: PerPolicy<number> | ((request: Request) => Later<PerPolicy<number>>);
   readonly missingKey: ReadonlyMap<string, MissingKey>;
   readonly noAddress: NoAddress;
@@ -53,6 +60,15 @@ interface Source<Request> {
 type AllOf<Options> = { readonly [Name in keyof Options]-?: true };
 
 const COMMON: AllOf<CommonOptions<never>> = {
+  skip: true,
+  methods: true,
+  preflight: true,
+  headers: true,
+  body: true,
+  retryJitter: true,
+  onDenied: true,
+  refundWhen: true,
+  settle: true,
   cost: true,
   enabled: true,
   missingKey: true,
@@ -79,13 +95,11 @@ const WITH_LIMITER = [...Object.keys(GIVEN), ...Object.keys(COMMON)];
 /**
  * Checks the options of an adapter.
  *
- * @param addressOf the framework's own view of the client's address: the default partition key
  * @throws TypeError or RangeError that names the option and shows the value
  */
 export function checkOptions<Request>(
   options: RateLimitOptions<Request>,
-  addressOf: (request: Request) => string | undefined,
-  proxies: ProxyView<Request> | undefined,
+  reader: RequestReader<Request>,
 ): Setup<Request> {
   if (typeof options !== 'object' || options === null) {
     throw invalidType('options', 'an object with limit and window, or with limiter', options);
@@ -94,14 +108,20 @@ export function checkOptions<Request>(
   if (typeof enabled !== 'boolean') throw invalidType('enabled', 'true or false', enabled);
   if (policies !== undefined) checkFunction('policies', policies);
   const noAddress = checkChoice('noAddress', NO_ADDRESS, options.noAddress ?? 'error');
+  const { proxies } = reader;
+  const addressOf = (request: Request): string | undefined => reader.addressOf(request);
   const clientKeyOf = clientKeys(addressOf, checkIpv6Prefix(options.ipv6Prefix), proxies);
+  const isCharged = chargedRequests(options, reader);
+  const answer = new Answer(options);
   const source =
     options.limiter === undefined ? fromPolicy(options, clientKeyOf) : fromLimiter(options);
   try {
     const known = source.limiter.policies;
     checkCost(cost, known);
     const missingKey = checkMissingKey(options.missingKey, known);
-    return { ...source, enabled, costOf: cost, missingKey, noAddress, addressOf, clientKeyOf };
+    const afterResponse = new AfterResponse(source.limiter, options);
+    const own = { enabled, isCharged, answer, afterResponse, costOf: cost, missingKey, noAddress };
+    return { ...source, ...own, addressOf, clientKeyOf };
   } catch (error) {
     // Its policies' names on the store are free again.
     void source.close();
@@ -169,10 +189,6 @@ function fromLimiter<Request>(options: LimiterRateLimitOptions<Request>): Source
   }
   checkFunction('keys', keysOf);
   return { limiter, keysOf, policiesOf, close: async () => {} };
-}
-
-function checkFunction(field: string, value: unknown): void {
-  if (typeof value !== 'function') throw invalidType(field, 'a function of the request', value);
 }
 
 function checkCost(cost: unknown, policies: ReadonlyMap<string, unknown>): void {

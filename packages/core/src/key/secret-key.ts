@@ -17,16 +17,17 @@ export function secretKey(text: string, ...secrets: (string | Uint8Array)[]): st
   if (typeof text !== 'string') throw invalidType('text', 'a text that is not empty', text);
   if (text === '') throw invalidValue('text', 'a text that is not empty', text);
   if (secrets.length === 0) return createHash('sha256').update(text).digest('hex');
-  const secret = checkSecret(secrets[0]);
+  const secret = checkSecret(secrets[0], 'secret');
   return createHmac('sha256', secret).update(text).digest('hex');
 }
 
-function checkSecret(secret: unknown): string | Uint8Array {
+/** @throws TypeError or RangeError that calls the secret `field` and does not show one */
+export function checkSecret(secret: unknown, field: string): string | Uint8Array {
   const expected = 'a text or bytes, not empty';
   if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
-    throw invalidType('secret', expected, secret);
+    throw invalidType(field, expected, secret);
   }
   // Not shown: it is nearly always read from the environment.
-  if (secret.length === 0) throw invalidValue('secret', expected, '');
+  if (secret.length === 0) throw invalidValue(field, expected, '');
   return secret;
 }

@@ -13,3 +13,11 @@ const { performance: timer } = globalThis;
 export const monotonicClock: Clock = {
   nowMs: () => Math.floor(timer.now()),
 };
+
+/**
+ * This process's idea of the time of day, since 1970. Only for what people and clients are told, never
+ * for a decision: it jumps.
+ */
+export const wallClock: Clock = {
+  nowMs: () => Date.now(),
+};

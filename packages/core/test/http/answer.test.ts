@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, Denied } from '../../src/decision/decision.js';
+import { denialOf } from '../../src/http/denial.js';
 import { Gate, type Verdict } from '../../src/http/gate.js';
-import { appendToField, rateLimitFields } from '../../src/http/headers.js';
+import { draft11 } from '../../src/http/headers/draft-11.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
-import { refusalOf } from '../../src/http/problem.js';
+import { appendToField } from '../../src/http/response-writer.js';
 import { createLimiter } from '../../src/limiter/limiter.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { bodyOf, readerOf, seen } from './gates.js';
 
 interface Request {
   readonly address?: string | undefined;
@@ -19,12 +21,14 @@ function open(options: Partial<RateLimitOptions<Request>> = {}) {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const all = { ...FIVE_A_MINUTE, store, ...options } as RateLimitOptions<Request>;
-  return { clock, store, gate: new Gate<Request>(all, (request) => request.address) };
-}
-
-/** All that a client would see of a verdict. */
-function seen(verdict: Verdict): Record<string, string> {
-  return Object.fromEntries([...verdict.headers, ...(verdict.refusal?.headers ?? [])]);
+  return {
+    clock,
+    store,
+    gate: new Gate<Request>(
+      all,
+      readerOf((request) => request.address),
+    ),
+  };
 }
 
 describe('an allowed request', () => {
@@ -53,7 +57,7 @@ describe('a denied request', () => {
       'Cache-Control': 'no-store',
     });
     expect(verdict.refusal?.status).toBe(429);
-    expect(JSON.parse(verdict.refusal?.body ?? '')).toEqual({
+    expect(JSON.parse(bodyOf(verdict))).toEqual({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Quota Exceeded',
       status: 429,
@@ -67,20 +71,20 @@ describe('a denied request', () => {
     const verdict = gate.judge({ address: '192.0.2.1' }) as Verdict;
     expect(seen(verdict)).not.toHaveProperty('Retry-After');
     expect(seen(verdict).RateLimit).toBe('"default";r=5');
-    expect(verdict.refusal?.body).toContain('costs more than can ever be spent at once');
+    expect(bodyOf(verdict)).toContain('costs more than can ever be spent at once');
   });
 
   it('C-01 limit 0: denied, and no header holds a number that is none', () => {
     const { gate } = open({ limit: 0 });
     const verdict = gate.judge({ address: '192.0.2.1' }) as Verdict;
     expect(verdict.refusal?.status).toBe(429);
-    expect(JSON.stringify([seen(verdict), verdict.refusal?.body])).not.toMatch(/NaN|Infinity|null/);
+    expect(JSON.stringify([seen(verdict), bodyOf(verdict)])).not.toMatch(/NaN|Infinity|null/);
     expect(seen(verdict)['RateLimit-Policy']).toBe('"default";q=0;w=60');
   });
 
   it('a wait of a millisecond is a second', () => {
     const denied = { policy: 'p', limit: 5, windowMs: 1000, allowed: false, retryAfterMs: 1 };
-    expect(refusalOf(denied as Denied).headers).toContainEqual(['Retry-After', '1']);
+    expect(denialOf(denied as Denied).retryAfterS).toBe(1);
   });
 });
 
@@ -93,7 +97,7 @@ describe('fields', () => {
     [2000, '"p";q=5;w=2'],
     [3_600_000, '"p";q=5;w=3600'],
   ])('a window of %i ms', (windowMs, field) => {
-    expect(rateLimitFields([{ ...decision, windowMs }])).toEqual([
+    expect(draft11().write([{ decision: { ...decision, windowMs }, key: 'k' }])).toEqual([
       ['RateLimit-Policy', field],
       ['RateLimit', '"p";r=5'],
     ]);
@@ -102,14 +106,10 @@ describe('fields', () => {
   it('numbers a structured field cannot hold are cut to the largest it can', () => {
     const limit = 2 ** 53 - 1;
     const huge = { ...decision, limit, windowMs: 1, remaining: limit, refillAfterMs: 1 };
-    expect(rateLimitFields([huge as Decision])).toEqual([
+    expect(draft11().write([{ decision: huge as Decision, key: 'k' }])).toEqual([
       ['RateLimit-Policy', '"p";q=999999999999999'],
       ['RateLimit', '"p";r=999999999999999;t=1'],
     ]);
-  });
-
-  it('no decision has no fields', () => {
-    expect(rateLimitFields([])).toEqual([]);
   });
 });
 
@@ -151,7 +151,7 @@ describe('options', () => {
     const limiter = createLimiter({ policies: { tenant: FIVE_A_MINUTE } });
     const other = new Gate<Request>(
       { limiter, keys: async ({ id = '' }) => ({ tenant: id }) },
-      () => undefined,
+      readerOf(() => undefined),
     );
     expect((await other.judge({ id: 'x' }))?.decision).toMatchObject({ policy: 'tenant' });
     await limiter.close();
@@ -161,7 +161,10 @@ describe('options', () => {
     const limiter = createLimiter({
       policies: { tenant: FIVE_A_MINUTE, search: { limit: 1, window: '1s' } },
     });
-    const gate = new Gate<Request>({ limiter, keys: ({ id = '' }) => ({ [id]: 'k' }) }, () => '');
+    const gate = new Gate<Request>(
+      { limiter, keys: ({ id = '' }) => ({ [id]: 'k' }) },
+      readerOf(() => ''),
+    );
     expect(seen(gate.judge({ id: 'tenant' }) as Verdict).RateLimit).toBe('"tenant";r=4;t=12');
     expect(seen(gate.judge({ id: 'search' }) as Verdict)['RateLimit-Policy']).toBe(
       '"search";q=1;w=1',
@@ -175,7 +178,10 @@ describe('options', () => {
     expect(() => gate.judge({ address: '192.0.2.1' })).toThrow('the limiter is closed');
 
     const limiter = createLimiter({ policies: { p: FIVE_A_MINUTE } });
-    await new Gate<Request>({ limiter, keys: () => ({ p: 'k' }) }, () => '').close();
+    await new Gate<Request>(
+      { limiter, keys: () => ({ p: 'k' }) },
+      readerOf(() => ''),
+    ).close();
     expect(limiter.tryConsume({ p: 'k' })?.allowed).toBe(true);
     await limiter.close();
   });
@@ -194,14 +200,21 @@ describe('options', () => {
       'limiter must be a limiter made by createLimiter, got "x"',
     ],
   ])('%j is refused', (options, message) => {
-    const make = () => new Gate(options as RateLimitOptions<Request>, () => 'a');
+    const make = () =>
+      new Gate(
+        options as RateLimitOptions<Request>,
+        readerOf(() => 'a'),
+      );
     expect(make).toThrow(new RegExp(`^${message.replaceAll(/[()]/g, '\\$&')}`));
   });
 
   it('a limiter needs keys, and takes no policy beside it', () => {
     const limiter = createLimiter({ policies: { p: FIVE_A_MINUTE } });
     const gate = (options: object) => () =>
-      new Gate({ limiter, ...options } as RateLimitOptions<Request>, () => 'a');
+      new Gate(
+        { limiter, ...options } as RateLimitOptions<Request>,
+        readerOf(() => 'a'),
+      );
     expect(gate({})).toThrow('keys must be a function of the request, got undefined');
     expect(gate({ keys: () => ({}), limit: 5 })).toThrow('limit is not an option; the options are');
     void limiter.close();

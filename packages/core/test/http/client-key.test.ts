@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, type Mock, vi } from 'vite
 import type { ProxyTrust } from '../../src/http/client-key.js';
 import { Gate } from '../../src/http/gate.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
+import { readerOf } from './gates.js';
 import { forgetWarnings } from './warnings.js';
 
 interface Request {
@@ -20,7 +21,10 @@ function open(trust: ProxyTrust, options: object = {}) {
   const trustOf = vi.fn(() => trust);
   const isForwarded = vi.fn(({ forwarded = false }: Request) => forwarded);
   const all = { limit: 100, window: '1m', ...options } as RateLimitOptions<Request>;
-  const gate = new Gate<Request>(all, () => '192.0.2.1', { trustOf, isForwarded, advice: 'do it' });
+  const gate = new Gate<Request>(
+    all,
+    readerOf(() => '192.0.2.1', { trustOf, isForwarded, advice: 'do it' }),
+  );
   const codes = () =>
     warned.mock.calls.map(([, details]: unknown[]) => (details as { code: string }).code);
   return { gate, trustOf, isForwarded, codes };

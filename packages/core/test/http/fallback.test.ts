@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { makeDecision } from '../../src/algorithms/make-decision.js';
 import type { Decision, WithoutStore } from '../../src/decision/decision.js';
 import { Gate, type Verdict } from '../../src/http/gate.js';
+import { NO_HEADERS } from '../../src/http/headers/report.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
 import { createLimiter, type Limiter } from '../../src/limiter/limiter.js';
 import { strictest } from '../../src/limiter/strictest.js';
 import { type Policy, parsePolicy } from '../../src/policy/policy.js';
+import { bodyOf, readerOf, seen } from './gates.js';
 
 const LIMITS = { second: 5, minute: 100, day: 1000, planned: 1 };
 const WINDOWS = { second: '1s', minute: '60s', day: '1d', planned: '60s' };
@@ -40,23 +42,22 @@ function answer(...decisions: Decision[]): Verdict {
   const [only] = decisions;
   const decision = decisions.length === 1 ? only : strictest(decisions, charges);
   const limiter = { policies: POLICIES, tryConsume: () => decision } as unknown as Limiter;
-  const gate = new Gate<object>({ limiter, keys: () => ({ day: 'ann' }) }, () => undefined);
+  const gate = new Gate<object>(
+    { limiter, keys: () => ({ day: 'ann' }) },
+    readerOf(() => undefined),
+  );
   return gate.judge({}) as Verdict;
 }
 
-function headersOf({ headers, refusal }: Verdict): Record<string, string> {
-  return Object.fromEntries([...headers, ...(refusal?.headers ?? [])]);
-}
-
-function problemOf({ refusal }: Verdict): unknown {
-  return JSON.parse(refusal?.body ?? '');
+function problemOf(verdict: Verdict): unknown {
+  return JSON.parse(bodyOf(verdict));
 }
 
 describe('a denial of a closed fallback', () => {
   it('is 503, not kept by caches, with a wait and not a word of a quota', () => {
     const verdict = answer(closed('minute'));
     expect(verdict.refusal?.status).toBe(503);
-    expect(headersOf(verdict)).toEqual({
+    expect(seen(verdict)).toEqual({
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
       'Retry-After': '1',
@@ -74,14 +75,14 @@ describe('a denial of a closed fallback', () => {
     [1, '1'],
     [1001, '2'],
   ])('a wait of %i ms is told as %s', (retryAfterMs, told) => {
-    expect(headersOf(answer(closed('minute', retryAfterMs)))['Retry-After']).toBe(told);
+    expect(seen(answer(closed('minute', retryAfterMs)))['Retry-After']).toBe(told);
   });
 
   it('has a wait where none is given: the store may be back at any time', () => {
     const endless = { ...closed('minute'), retryAfterMs: undefined } as Decision;
     const verdict = answer(endless);
     expect(verdict.refusal?.status).toBe(503);
-    expect(headersOf(verdict)['Retry-After']).toBe('1');
+    expect(seen(verdict)['Retry-After']).toBe('1');
   });
 });
 
@@ -89,15 +90,15 @@ describe('under several policies', () => {
   it('all that are closed are named, and none is told of', () => {
     const verdict = answer(closed('second'), closed('day', 3000));
     expect(verdict.refusal?.status).toBe(503);
-    expect(verdict.headers).toEqual([]);
-    expect(headersOf(verdict)['Retry-After']).toBe('3');
+    expect(verdict.headers).toEqual(NO_HEADERS);
+    expect(seen(verdict)['Retry-After']).toBe('3');
     expect(problemOf(verdict)).toMatchObject({ 'violated-policies': ['second', 'day'] });
   });
 
   it('closed beside what still has permits is 503, and only what is known is told of', () => {
     const verdict = answer(decide('second', 'local'), closed('minute'), decide('day'));
     expect(verdict.refusal?.status).toBe(503);
-    expect(headersOf(verdict)).toMatchObject({
+    expect(seen(verdict)).toMatchObject({
       'RateLimit-Policy': '"second";q=5;w=1, "day";q=1000;w=86400',
       RateLimit: '"second";r=3;t=1, "day";r=3;t=1',
     });
@@ -111,7 +112,7 @@ describe('under several policies', () => {
     // Its wait is the shorter one here, so that the closed one binds for the limiter.
     const verdict = answer(closed('minute'), decide('second', mode, 200));
     expect(verdict.refusal?.status).toBe(429);
-    expect(headersOf(verdict)).toMatchObject({
+    expect(seen(verdict)).toMatchObject({
       'RateLimit-Policy': '"second";q=5;w=1',
       RateLimit: '"second";r=0;t=1',
       'Retry-After': '1',
@@ -130,7 +131,7 @@ describe('under several policies', () => {
       closed('minute'),
       decide('day', 'local', 86_400),
     );
-    expect(headersOf(verdict)['Retry-After']).toBe('87');
+    expect(seen(verdict)['Retry-After']).toBe('87');
     expect(problemOf(verdict)).toMatchObject({
       detail: 'The quota is 1000 per 1d. Try again in 87 s.',
       'violated-policies': ['second', 'day'],
@@ -141,7 +142,7 @@ describe('under several policies', () => {
     const watching = { ...closed('planned'), allowed: true, wouldDeny: true } as Decision;
     const verdict = answer(watching, decide('day'));
     expect(verdict.refusal).toBeUndefined();
-    expect(headersOf(verdict)['RateLimit-Policy']).toBe('"day";q=1000;w=86400');
+    expect(seen(verdict)['RateLimit-Policy']).toBe('"day";q=1000;w=86400');
   });
 });
 
@@ -149,7 +150,7 @@ describe('the other modes', () => {
   it('a local denial is a 429 like any other', () => {
     const verdict = answer(decide('minute', 'local', 600));
     expect(verdict.refusal?.status).toBe(429);
-    expect(headersOf(verdict)).toMatchObject({
+    expect(seen(verdict)).toMatchObject({
       'RateLimit-Policy': '"minute";q=100;w=60',
       RateLimit: '"minute";r=0;t=1',
       'Retry-After': '1',
@@ -158,7 +159,7 @@ describe('the other modes', () => {
 
   it('what an open fallback lets through is told of no quota', () => {
     const verdict = answer(decide('minute', 'open'));
-    expect(verdict).toMatchObject({ headers: [], refusal: undefined });
+    expect(verdict).toMatchObject({ headers: NO_HEADERS, refusal: undefined });
     expect(verdict.decision?.allowed).toBe(true);
   });
 });
@@ -166,7 +167,10 @@ describe('the other modes', () => {
 describe('the option', () => {
   const GOOD = { limit: 5, window: '60s' };
   const make = (options: object) => () =>
-    new Gate<object>(options as RateLimitOptions<object>, () => '192.0.2.1');
+    new Gate<object>(
+      options as RateLimitOptions<object>,
+      readerOf(() => '192.0.2.1'),
+    );
 
   it.each([
     'local',

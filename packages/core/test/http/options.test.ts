@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { Gate } from '../../src/http/gate.js';
 import { type Policy, type PolicyOptions, parsePolicy } from '../../src/policy/policy.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
+import { readerOf } from './gates.js';
 
 /** A value of every option of a policy, none of them the default. */
 const VALUES: Required<PolicyOptions> = {
@@ -26,7 +27,10 @@ async function policyOf(options: PolicyOptions): Promise<Policy | undefined> {
       return memory.tryConsume(policy, key, cost);
     },
   });
-  const gate = new Gate<object>({ ...options, store, key: () => 'ann' }, () => undefined);
+  const gate = new Gate<object>(
+    { ...options, store, key: () => 'ann' },
+    readerOf(() => undefined),
+  );
   gate.judge({});
   await gate.close();
   return seen;

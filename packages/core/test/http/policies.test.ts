@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Gate, type Verdict } from '../../src/http/gate.js';
+import { NO_HEADERS } from '../../src/http/headers/report.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
 import { createLimiter } from '../../src/limiter/limiter.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { bodyOf, readerOf, seen } from './gates.js';
 
 interface Request {
   readonly tier?: string;
@@ -12,26 +14,30 @@ interface Request {
 
 const LIMITS: Record<string, number> = { free: 2, paid: 5, none: 0 };
 
+function seenOf(verdict: unknown): Record<string, string> {
+  return seen(verdict as Verdict);
+}
+
 function open(options: object): { gate: Gate<Request> } {
   const store = memoryStore({ clock: new ManualClock() });
   const all: object = { window: '60s', store, key: () => 'ann', ...options };
-  return { gate: new Gate<Request>(all as RateLimitOptions<Request>, () => undefined) };
-}
-
-function seen(verdict: unknown): Record<string, string> {
-  const { headers, refusal } = verdict as Verdict;
-  return Object.fromEntries([...headers, ...(refusal?.headers ?? [])]);
+  return {
+    gate: new Gate<Request>(
+      all as RateLimitOptions<Request>,
+      readerOf(() => undefined),
+    ),
+  };
 }
 
 describe('a limit that is a function of the request', () => {
   it('is the limit in force, in the headers too', () => {
     const { gate } = open({ limit: ({ tier = '' }: Request) => LIMITS[tier] });
-    expect(seen(gate.judge({ tier: 'paid' }))).toEqual({
+    expect(seenOf(gate.judge({ tier: 'paid' }))).toEqual({
       'RateLimit-Policy': '"default";q=5;w=60',
       RateLimit: '"default";r=4;t=12',
     });
-    expect(seen(gate.judge({ tier: 'free' }))['RateLimit-Policy']).toBe('"default";q=2;w=60');
-    expect(seen(gate.judge({ tier: 'none' }))).toMatchObject({
+    expect(seenOf(gate.judge({ tier: 'free' }))['RateLimit-Policy']).toBe('"default";q=2;w=60');
+    expect(seenOf(gate.judge({ tier: 'none' }))).toMatchObject({
       'RateLimit-Policy': '"default";q=0;w=60',
       RateLimit: '"default";r=0',
       'Content-Type': 'application/problem+json',
@@ -40,12 +46,12 @@ describe('a limit that is a function of the request', () => {
 
   it('may come later', async () => {
     const { gate } = open({ limit: async () => 3 });
-    expect(seen(await gate.judge({}))['RateLimit-Policy']).toBe('"default";q=3;w=60');
+    expect(seenOf(await gate.judge({}))['RateLimit-Policy']).toBe('"default";q=3;w=60');
   });
 
   it('goes with a burst, which a limit of 0 does not have', () => {
     const { gate } = open({ limit: ({ tier = '' }: Request) => LIMITS[tier], burst: 1 });
-    expect(seen(gate.judge({ tier: 'paid' })).RateLimit).toBe('"default";r=0;t=12');
+    expect(seenOf(gate.judge({ tier: 'paid' })).RateLimit).toBe('"default";r=0;t=12');
     expect((gate.judge({ tier: 'none' }) as Verdict).refusal?.status).toBe(429);
   });
 
@@ -75,18 +81,20 @@ describe('policies that differ by request', () => {
     ['later', async (request: Request) => policiesOf(request)],
   ])('are those in force, known %s', async (_, policies) => {
     const { gate } = open({ limit: 10, policies });
-    expect(seen(await gate.judge({ tier: 'paid' }))['RateLimit-Policy']).toBe('"default";q=5;w=60');
+    expect(seenOf(await gate.judge({ tier: 'paid' }))['RateLimit-Policy']).toBe(
+      '"default";q=5;w=60',
+    );
   });
 
   it('nothing leaves all as it is', () => {
     const { gate } = open({ limit: 10, policies: () => undefined });
-    expect(seen(gate.judge({}))['RateLimit-Policy']).toBe('"default";q=10;w=60');
+    expect(seenOf(gate.judge({}))['RateLimit-Policy']).toBe('"default";q=10;w=60');
   });
 
   it('a change may make a policy watch only: then it is not told of', () => {
     const { gate } = open({ limit: 0, policies: () => ({ default: { shadow: true } }) });
     const verdict = gate.judge({}) as Verdict;
-    expect(verdict).toMatchObject({ headers: [], refusal: undefined });
+    expect(verdict).toMatchObject({ headers: NO_HEADERS, refusal: undefined });
     expect(verdict.decision?.wouldDeny).toBe(true);
   });
 });
@@ -97,7 +105,12 @@ describe('several policies on one request', () => {
     const limiter = createLimiter({ store, policies: policies as never });
     const keys = () => Object.fromEntries(Object.keys(policies).map((name) => [name, 'ann']));
     const all = { limiter, keys, ...options } as RateLimitOptions<Request>;
-    return { gate: new Gate<Request>(all, () => undefined) };
+    return {
+      gate: new Gate<Request>(
+        all,
+        readerOf(() => undefined),
+      ),
+    };
   }
 
   it('H-09 all are told of in order, and all that denied are named with the longest wait', () => {
@@ -106,7 +119,7 @@ describe('several policies on one request', () => {
       day: { limit: 2, window: '1d' },
       minute: { limit: 1, window: '60s' },
     });
-    expect(seen(gate.judge({}))).toEqual({
+    expect(seenOf(gate.judge({}))).toEqual({
       'RateLimit-Policy': '"second";q=1;w=1, "day";q=2;w=86400, "minute";q=1;w=60',
       RateLimit: '"second";r=0;t=1, "day";r=1;t=43200, "minute";r=0;t=60',
     });
@@ -115,7 +128,7 @@ describe('several policies on one request', () => {
       RateLimit: '"second";r=0;t=1, "day";r=1;t=43200, "minute";r=0;t=60',
       'Retry-After': '60',
     });
-    expect(JSON.parse(denied.refusal?.body ?? '')).toMatchObject({
+    expect(JSON.parse(bodyOf(denied))).toMatchObject({
       detail: 'The quota is 1 per 1m. Try again in 60 s.',
       'violated-policies': ['second', 'minute'],
     });
@@ -140,11 +153,11 @@ describe('several policies on one request', () => {
       bytes: { limit: 100, window: '10s' },
     };
     const { gate } = openSeveral(policies, { cost: ({ cost }: Request) => cost });
-    expect(seen(gate.judge({ cost: { bytes: 40 } })).RateLimit).toBe(
+    expect(seenOf(gate.judge({ cost: { bytes: 40 } })).RateLimit).toBe(
       '"calls";r=9;t=1, "bytes";r=60;t=1',
     );
-    expect(seen(gate.judge({ cost: 2 })).RateLimit).toBe('"calls";r=7;t=1, "bytes";r=58;t=1');
+    expect(seenOf(gate.judge({ cost: 2 })).RateLimit).toBe('"calls";r=7;t=1, "bytes";r=58;t=1');
     const fixed = openSeveral(policies, { cost: { calls: 1, bytes: 50 } });
-    expect(seen(fixed.gate.judge({})).RateLimit).toBe('"calls";r=9;t=1, "bytes";r=50;t=1');
+    expect(seenOf(fixed.gate.judge({})).RateLimit).toBe('"calls";r=9;t=1, "bytes";r=50;t=1');
   });
 });

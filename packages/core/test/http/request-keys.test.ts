@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, type Mock, vi } from 'vitest';
 import { Gate, type Verdict } from '../../src/http/gate.js';
+import { NO_HEADERS } from '../../src/http/headers/report.js';
 import type { MissingKey } from '../../src/http/missing-key.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
 import { createLimiter, type LimiterOptions } from '../../src/limiter/limiter.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
+import { bodyOf, readerOf } from './gates.js';
 import { forgetWarnings } from './warnings.js';
 
 interface Request {
@@ -18,7 +20,7 @@ const addressOf = (request: Request): string | undefined => request.address;
 function open(options: object = {}) {
   const store = memoryStore({ clock: new ManualClock() });
   const all = { ...ONE_A_MINUTE, store, ...options } as RateLimitOptions<Request>;
-  const gate = new Gate<Request>(all, addressOf);
+  const gate = new Gate<Request>(all, readerOf(addressOf));
   const statusOf = (request: Request): number => {
     const verdict = gate.judge(request) as Verdict | undefined;
     return verdict?.refusal?.status ?? 200;
@@ -36,7 +38,7 @@ function openLimiter(policies: LimiterOptions['policies'], options: object = {})
   const store = memoryStore({ clock: new ManualClock() });
   const limiter = createLimiter({ store, policies });
   const all = { limiter, keys: ({ key }: Request) => key, ...options } as RateLimitOptions<Request>;
-  return { store, limiter, gate: new Gate<Request>(all, addressOf) };
+  return { store, limiter, gate: new Gate<Request>(all, readerOf(addressOf)) };
 }
 
 let warned: Mock<typeof process.emitWarning>;
@@ -132,7 +134,7 @@ describe('a key function', () => {
   it('K-11 deny: no wait is told and the store is not asked', () => {
     const { gate, store } = openKeyed({ name: 'tenant', missingKey: 'deny', cost: () => 1 });
     const { decision, headers, refusal } = gate.judge({ address: '192.0.2.1' }) as Verdict;
-    expect({ decision, headers }).toEqual({ decision: undefined, headers: [] });
+    expect({ decision, headers }).toEqual({ decision: undefined, headers: NO_HEADERS });
     expect(refusal).toMatchObject({
       status: 429,
       headers: [
@@ -140,7 +142,7 @@ describe('a key function', () => {
         ['Cache-Control', 'no-store'],
       ],
     });
-    expect(JSON.parse(refusal?.body ?? '')).toMatchObject({
+    expect(JSON.parse(String(refusal?.body))).toMatchObject({
       detail: 'This request does not say whom it is to be charged to.',
       'violated-policies': ['tenant'],
     });
@@ -180,7 +182,7 @@ describe('keys of several policies', () => {
   it('one that denies does so before any is charged', () => {
     const { gate, store } = openLimiter(policies, { missingKey: { search: 'deny' } });
     const verdict = gate.judge({ key: { tenant: 't', search: '' } }) as Verdict;
-    expect(JSON.parse(verdict.refusal?.body ?? '')).toMatchObject({
+    expect(JSON.parse(bodyOf(verdict))).toMatchObject({
       'violated-policies': ['search'],
     });
     expect(store.size).toBe(0);

@@ -30,8 +30,11 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
       use: `typeof redisStore(${CLIENT}).consume === 'function'`,
     },
     './http': {
-      names: ['Gate'],
-      use: "new Gate({ limit: 1, window: '1m', enabled: false }, () => '').judge({}) === undefined",
+      names: ['Gate', 'nodeReader', 'content'],
+      use: `new Gate(
+          { limit: 1, window: '1m', enabled: false },
+          nodeReader(() => ({ headers: {}, socket: null }), () => ''),
+        ).judge({}) === undefined && content('text/html', '').data === ''`,
     },
     './testing': {
       names: ['ManualClock', 'frozenRedisStore'],

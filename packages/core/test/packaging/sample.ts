@@ -31,7 +31,7 @@ void limiter.consume({ fre: 'ann' });
 
 /** And every other door and adapter, with real frameworks and a real Redis client. */
 export const ALL_DOORS: string = `${MAIN_DOOR}
-import { Gate, type Verdict } from '@rl/core/http';
+import { content, Gate, nodeReader, type NodeRequest, type Verdict } from '@rl/core/http';
 import { redisStore } from '@rl/core/redis';
 import { frozenRedisStore, ManualClock } from '@rl/core/testing';
 import { rateLimit as forExpress, type RateLimitOptions as ForExpress } from '@rl/express';
@@ -47,8 +47,10 @@ const shared: Store = redisStore(redis, { prefix: 'app' });
 export const stores: Store[] = [
   shared, redisStore(new Cluster([])), frozenRedisStore(redis, new ManualClock()),
 ];
-const gate = new Gate<string>({ limit: 1, window: '1m', store: shared }, (request) => request);
-export const verdict: Verdict | Promise<Verdict | undefined> | undefined = gate.judge('ann');
+declare const request: NodeRequest;
+const reader = nodeReader<NodeRequest>((own) => own, (own) => own.socket?.remoteAddress);
+const gate = new Gate<NodeRequest>({ limit: 1, window: '1m', store: shared }, reader);
+export const verdict: Verdict | Promise<Verdict | undefined> | undefined = gate.judge(request);
 
 declare const app: Express;
 const express: ForExpress = {
@@ -57,6 +59,15 @@ const express: ForExpress = {
   key: async (req) => req.get('x-api-key'),
   missingKey: 'deny',
   cost: (req: Request) => req.path.length,
+  skip: async (req) => req.path === '/health',
+  methods: ['GET', 'POST'],
+  preflight: 'charge',
+  headers: { formats: ['draft-11', 'legacy-epoch', (told) => ({ 'x-left': told[0]?.remaining ?? 0 })] },
+  body: (denial, req) => content('text/html', req.path + denial.detail),
+  refundWhen: ({ status = 0 }) => status >= 500,
+  settle: async () => ({ default: 2 }),
+  onDenied: (denial) => denial.violatedPolicies,
+  retryJitter: '10s',
 };
 app.use(forExpress(express), forExpress({ limiter, keys: (req) => ({ paid: req.ip ?? '' }) }));
 app.get('/', forExpress({ limit: 1, window: 1000, name: 'route', store: shared }));

@@ -35,7 +35,8 @@ it('docs/failure-modes.md has every event, and no other', () => {
 
 it('each warning has its row on a page', () => {
   const codes = union('../../src/warnings.ts', /type WarningCode =([^;]+);/);
-  const pages = page + read('../../../../docs/keys.md');
+  const pages =
+    ['keys', 'answers'].map((name) => read(`../../../../docs/${name}.md`)).join('') + page;
   expect(codes.length).toBeGreaterThan(0);
   for (const code of codes) expect(pages).toMatch(new RegExp(`^\\| \`${code}\` +\\|`, 'm'));
 });

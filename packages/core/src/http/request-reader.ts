@@ -1,0 +1,42 @@
+import type { ProxyView } from './client-key.js';
+
+/** How an adapter reads its framework's requests. */
+export interface RequestReader<Request> {
+  /** The client's address by the framework's own view: the default partition key. */
+  addressOf(request: Request): string | undefined;
+  /** In capitals. */
+  methodOf(request: Request): string;
+  /** A header by its name in small letters; a list where it came on several lines and was not joined. */
+  headerOf(request: Request, name: string): string | readonly string[] | undefined;
+  /** The address of the other end of the connection; undefined where that is not known. */
+  peerOf(request: Request): string | undefined;
+  /** Undefined: no warnings about proxies. */
+  readonly proxies?: ProxyView<Request> | undefined;
+}
+
+/** What is read of Node's own request: `http.IncomingMessage` and that of `http2` have it. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly socket: { readonly remoteAddress?: string | undefined } | null | undefined;
+}
+
+/**
+ * The reader of a framework that stands on Node's requests.
+ *
+ * @param nodeRequestOf the request behind the framework's
+ * @param addressOf the framework's own view of the client's address
+ */
+export function nodeReader<Request>(
+  nodeRequestOf: (request: Request) => NodeRequest,
+  addressOf: (request: Request) => string | undefined,
+  proxies?: ProxyView<Request>,
+): RequestReader<Request> {
+  return {
+    addressOf,
+    methodOf: (request) => nodeRequestOf(request).method ?? '',
+    headerOf: (request, name) => nodeRequestOf(request).headers[name],
+    peerOf: (request) => nodeRequestOf(request).socket?.remoteAddress,
+    proxies,
+  };
+}
