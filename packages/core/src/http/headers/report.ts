@@ -22,12 +22,16 @@ const TOLD_BEFORE = new WeakMap<object, readonly Told[]>();
 export class HeaderReport {
   readonly #lists: readonly HeaderFormat[];
   readonly #others: readonly HeaderFormat[];
+  /** Where there is one format and nothing besides it, which is a list: most apps have that. */
+  readonly #only: HeaderFormat | undefined;
   readonly #terms: HeaderTerms;
 
   constructor(terms: HeaderTerms) {
     this.#terms = terms;
     this.#lists = terms.formats.filter(({ isList }) => isList);
     this.#others = terms.formats.filter(({ isList }) => !isList);
+    const isPlain = terms.formats.length === 1 && !terms.expose;
+    this.#only = isPlain ? this.#lists[0] : undefined;
   }
 
   /**
@@ -35,7 +39,11 @@ export class HeaderReport {
    * @param told what an open or closed fallback decided is left out: nobody knows what is left there
    */
   headersOf(request: unknown, told: readonly Told[]): HeaderSet {
-    const known = told.every(isKnown) ? told : told.filter(isKnown);
+    const [first] = told;
+    if (this.#only !== undefined && told.length === 1 && isKnown(first as Told)) {
+      return { append: this.#only.write(told), replace: NO_HEADERS.replace };
+    }
+    const known = told.filter(isKnown);
     if (known.length === 0 || this.#terms.formats.length === 0) return NO_HEADERS;
     const own = this.#terms.strictestOnly ? [strictestFirst(known)[0] as Told] : known;
     const append = this.#lists.flatMap((format) => format.write(own));
