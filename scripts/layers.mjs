@@ -28,7 +28,9 @@ const PACKAGES = {
   core: /^node:(crypto|async_hooks|dns\/promises)$/,
   express: /^(@rl\/core(\/http)?|express)$/,
   fastify: /^(@rl\/core(\/http)?|fastify|fastify-plugin)$/,
+  fetch: /^@rl\/core(\/http)?$/,
   koa: /^(@rl\/core(\/http)?|koa)$/,
+  migrate: /^(@rl\/core(\/http)?|node:async_hooks)$/,
   testkit: /^(?!@rl\/)/,
 };
 

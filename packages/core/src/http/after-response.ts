@@ -53,7 +53,8 @@ export class AfterResponse<Request> {
       }
       const trueCost = await this.#options.settle?.(response, request);
       if (trueCost === undefined) return;
-      await this.#limiter.settle(keys, { estimate: cost, cost: trueCost, policies, decision });
+      const settled = completed(trueCost, cost, keys);
+      await this.#limiter.settle(keys, { estimate: cost, cost: settled, policies, decision });
     } catch (error) {
       warnOnce(
         'RL_AFTER_RESPONSE_FAILED',
@@ -70,6 +71,19 @@ export class AfterResponse<Request> {
     if (typeof answer === 'boolean') return answer;
     throw invalidType('refundWhen', 'a function that returns true or false', answer);
   }
+}
+
+/** The true cost by policy, where it is so: of a policy that is left out it is what was charged. */
+function completed(
+  trueCost: PerPolicy<number>,
+  cost: PerPolicy<number>,
+  keys: Keys,
+): PerPolicy<number> {
+  if (typeof trueCost !== 'object' || trueCost === null) return trueCost;
+  const charged = (name: string) => (typeof cost === 'object' ? cost[name] : cost);
+  const known = (name: string) => (trueCost[name] === undefined ? charged(name) : trueCost[name]);
+  const all = Object.keys(keys).map((name) => [name, known(name)]);
+  return { ...trueCost, ...Object.fromEntries(all) };
 }
 
 function isFailed({ status }: ResponseEnd): boolean {

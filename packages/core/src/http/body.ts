@@ -70,11 +70,12 @@ export function presetBody(preset: Exclude<BodyPreset, 'error'>, denial: Denial)
   }
 }
 
-/** @throws TypeError where a function gave nothing that can be sent */
+/** @throws TypeError where a function gave nothing that can be sent, or bytes of no media type */
 export function toContent(body: unknown): Content {
   if (typeof body === 'string') return plainText(body);
-  if (typeof body !== 'object' || body === null) {
-    throw invalidType('body', 'a function that returns a text or an object', body);
+  if (typeof body !== 'object' || body === null || ArrayBuffer.isView(body)) {
+    const expected = 'a function that returns a text, an object, or bytes by content(type, bytes)';
+    throw invalidType('body', expected, body);
   }
   return isContent(body) ? body : json(body);
 }
@@ -84,7 +85,7 @@ function isContent(body: object): body is Content {
 }
 
 /** The words of the status line. */
-export function reasonOf({ status }: Denial): string {
+export function reasonOf({ status }: Pick<Denial, 'status'>): string {
   return status === 429 ? 'Too Many Requests' : 'Service Unavailable';
 }
 
@@ -93,5 +94,7 @@ function plainText(data: string): Content {
 }
 
 function json(value: object): Content {
-  return { type: 'application/json; charset=utf-8', data: JSON.stringify(value) };
+  const data = JSON.stringify(value) as string | undefined;
+  if (data === undefined) throw invalidType('body', 'what JSON can hold', value);
+  return { type: 'application/json; charset=utf-8', data };
 }

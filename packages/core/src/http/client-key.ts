@@ -12,6 +12,8 @@ export interface ProxyView<Request> {
   trustOf(request: Request): ProxyTrust;
   /** Whether the request has an X-Forwarded-For. */
   isForwarded(request: Request): boolean;
+  /** What `trustOf` says of every request, where that is known before the first. Default: unknown. */
+  readonly trustOfAll?: ProxyTrust | undefined;
   /** How to name the proxies, for warnings: an imperative without a full stop. */
   readonly advice: string;
 }
@@ -28,6 +30,8 @@ export function clientKeys<Request>(
   ipv6Prefix: number,
   proxies: ProxyView<Request> | undefined,
 ): (request: Request) => string | undefined {
+  // Whatever the key: the address means nothing to the rest of the app either.
+  if (proxies?.trustOfAll === 'count-ignored') warnOfCount(proxies);
   let unsure = proxies !== undefined;
   return (request) => {
     if (unsure && proxies !== undefined) unsure = !isSettled(request, proxies);
@@ -44,11 +48,7 @@ function isSettled<Request>(request: Request, proxies: ProxyView<Request>): bool
     const message = `every client can choose the address it is charged to, as ${why}: ${advice}`;
     warnOnce('RL_PROXY_TRUSTS_ANYBODY', message);
   } else if (trust === 'count-ignored') {
-    const why = 'the framework trusts nobody where it is given a count of proxies';
-    warnOnce(
-      'RL_PROXY_COUNT_IGNORED',
-      `clients behind a proxy share one quota, as ${why}: ${advice}`,
-    );
+    warnOfCount(proxies);
   } else if (trust === 'nobody') {
     if (!proxies.isForwarded(request)) return false;
     const why = 'a request has X-Forwarded-For and no proxy is trusted';
@@ -56,4 +56,12 @@ function isSettled<Request>(request: Request, proxies: ProxyView<Request>): bool
     warnOnce('RL_PROXY_NOT_TRUSTED', message);
   }
   return true;
+}
+
+function warnOfCount({ advice }: Pick<ProxyView<never>, 'advice'>): void {
+  const why = 'the framework trusts nobody where it is given a count of proxies';
+  warnOnce(
+    'RL_PROXY_COUNT_IGNORED',
+    `clients behind a proxy share one quota, as ${why}: ${advice}`,
+  );
 }

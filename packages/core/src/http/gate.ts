@@ -31,12 +31,14 @@ type Outcome = Later<Verdict | undefined>;
  */
 export class Gate<Request> {
   readonly #setup: Setup<Request>;
+  readonly #identityOf: (request: Request) => unknown;
   /** Set on requests that came by, so that one that comes by twice is charged once. */
   readonly #mark: symbol = Symbol('rl.charged');
 
   /** @throws TypeError or RangeError that names the option and shows the value */
   constructor(options: RateLimitOptions<Request>, reader: RequestReader<Request>) {
     this.#setup = checkOptions(options, reader);
+    this.#identityOf = (request) => reader.identityOf?.(request) ?? request;
   }
 
   /**
@@ -71,10 +73,11 @@ export class Gate<Request> {
 
   /** A property costs a tenth of a WeakSet's entry. A request that takes none is new each time. */
   #hasSeen(request: Request): boolean {
-    if (typeof request !== 'object' || request === null) return false;
-    const marked = request as { [mark: symbol]: true | undefined };
+    const identity = this.#identityOf(request);
+    if (typeof identity !== 'object' || identity === null) return false;
+    const marked = identity as { [mark: symbol]: true | undefined };
     if (marked[this.#mark] === true) return true;
-    if (Object.isExtensible(request)) marked[this.#mark] = true;
+    if (Object.isExtensible(identity)) marked[this.#mark] = true;
     return false;
   }
 
@@ -148,7 +151,7 @@ export class Gate<Request> {
       if (this.#isShadow(one.policy, policies)) continue;
       told.push({ decision: one, key: keys[one.policy] as string });
     }
-    const headers = answer.report.headersOf(request, told);
+    const headers = answer.report.headersOf(this.#identityOf(request), told);
     if (!decision.allowed) {
       return when(answer.refuse(request, decision), (refusal) => {
         return { decision, headers, refusal, onEnd: undefined };

@@ -10,6 +10,7 @@ import type { Preflight } from './charged-requests.js';
 import type { Denial } from './denial.js';
 import type { HeaderFormats, HeaderOptions } from './headers/formats.js';
 import type { MissingKey, NoAddress } from './missing-key.js';
+import type { ProxyOptions } from './proxy-options.js';
 import type { RequestKeys } from './request-keys.js';
 import type { Later } from './thenable.js';
 
@@ -59,7 +60,8 @@ export interface ResponseOptions<Request> {
     | undefined;
   /**
    * The true cost, known when the response has ended, in the place of `cost`: for all policies or by
-   * policy, an integer, at least 0; undefined leaves it. Not asked where `refundWhen` gave it back.
+   * policy, an integer, at least 0; what is undefined or left out stays. Not asked where `refundWhen`
+   * gave it back.
    */
   settle?:
     | ((response: ResponseEnd, request: Request) => Later<PerPolicy<number> | undefined>)
@@ -70,7 +72,8 @@ export interface ResponseOptions<Request> {
 export interface CommonOptions<Request>
   extends ChargeOptions<Request>,
     AnswerOptions<Request>,
-    ResponseOptions<Request> {
+    ResponseOptions<Request>,
+    ProxyOptions {
   /**
    * Permits a request costs, for all policies or by policy: an integer, at least 0, or a function of
    * the request. Default 1.

@@ -44,15 +44,23 @@ export function appendToField(before: unknown, value: string): string {
   return before === undefined || before === '' ? value : `${before}, ${value}`;
 }
 
+interface Http2Stream {
+  readonly destroyed: boolean;
+  /** True where it was closed before its response had been ended. */
+  readonly aborted?: boolean;
+  /** 0 where it was closed in order. */
+  readonly rstCode?: number | undefined;
+}
+
 /** What is watched of Node's own response: `http.ServerResponse` and that of `http2` have it. */
 export interface NodeResponse {
   readonly statusCode: number;
-  /** Of `http`: it has been handed over whole. */
+  /** All of it has been handed over. Of `http2` also where it was aborted before its end. */
   readonly writableFinished?: boolean;
   /** Of `http`: it is over, whole or not. */
   readonly destroyed?: boolean;
   /** Of `http2`; undefined or destroyed where it is over. */
-  readonly stream?: { readonly destroyed: boolean } | undefined;
+  readonly stream?: Http2Stream | undefined;
   once(event: 'finish' | 'close', listener: () => void): unknown;
 }
 
@@ -66,20 +74,30 @@ export function watchResponse(
 ): void {
   if (onEnd === undefined) return;
   let ended = false;
-  const end = (isWhole: boolean): void => {
+  const end = (whole: boolean): void => {
     if (ended) return;
     ended = true;
-    onEnd({ status: isWhole ? response.statusCode : undefined });
+    onEnd({ status: whole ? response.statusCode : undefined });
   };
   if (isOver(response)) {
-    end(response.writableFinished === true);
+    end(isWhole(response));
     return;
   }
-  response.once('finish', () => end(true));
+  const { stream } = response;
+  // `http2` tells of a finish whatever became of the stream.
+  response.once('finish', () => end(stream === undefined || isInOrder(stream)));
   response.once('close', () => end(false));
 }
 
 function isOver(response: NodeResponse): boolean {
   if ('stream' in response) return response.stream === undefined || response.stream.destroyed;
-  return response.destroyed === true;
+  return response.destroyed === true || response.writableFinished === true;
+}
+
+function isWhole({ writableFinished, stream }: NodeResponse): boolean {
+  return writableFinished === true && (stream === undefined || isInOrder(stream));
+}
+
+function isInOrder({ aborted = false, rstCode = 0 }: Http2Stream): boolean {
+  return !aborted && rstCode === 0;
 }

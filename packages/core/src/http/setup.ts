@@ -11,6 +11,7 @@ import { POLICY_OPTION_NAMES, type PolicyOptions, parsePolicy } from '../policy/
 import { AfterResponse } from './after-response.js';
 import { Answer } from './answer.js';
 import { chargedRequests } from './charged-requests.js';
+import { clientAddresses } from './client-address.js';
 import { clientKeys } from './client-key.js';
 import { checkFunction } from './functions.js';
 import {
@@ -74,6 +75,8 @@ const COMMON: AllOf<CommonOptions<never>> = {
   missingKey: true,
   noAddress: true,
   ipv6Prefix: true,
+  trustedProxies: true,
+  forwardedBy: true,
   policies: true,
 };
 const IN_PLACE: AllOf<InPlaceOptions<never>> = {
@@ -108,8 +111,10 @@ export function checkOptions<Request>(
   if (typeof enabled !== 'boolean') throw invalidType('enabled', 'true or false', enabled);
   if (policies !== undefined) checkFunction('policies', policies);
   const noAddress = checkChoice('noAddress', NO_ADDRESS, options.noAddress ?? 'error');
-  const { proxies } = reader;
-  const addressOf = (request: Request): string | undefined => reader.addressOf(request);
+  const ownAddressOf = clientAddresses(options, reader);
+  const addressOf = ownAddressOf ?? ((request: Request) => reader.addressOf(request));
+  // What the framework believes no longer matters where the app said whom to believe.
+  const proxies = ownAddressOf === undefined ? reader.proxies : undefined;
   const clientKeyOf = clientKeys(addressOf, checkIpv6Prefix(options.ipv6Prefix), proxies);
   const isCharged = chargedRequests(options, reader);
   const answer = new Answer(options);

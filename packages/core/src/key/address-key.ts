@@ -1,5 +1,6 @@
 import { checkOptionNames, invalidType, invalidValue } from '../errors.js';
-import { formatIpv6, type Groups, isIpv4, parseIpv6 } from './ip-address.js';
+import { parseHost } from './host.js';
+import { formatIpv6, type Groups, ipv4Of, isIpv4, isMappedIpv4 } from './ip-address.js';
 
 export interface AddressKeyOptions {
   /**
@@ -45,48 +46,16 @@ export function checkIpv6Prefix(prefix: unknown): number {
 export function networkOf(address: string | undefined, ipv6Prefix: number): string | undefined {
   if (typeof address !== 'string') return undefined;
   if (isIpv4(address)) return address;
-  const host = withoutPort(address);
-  if (host === undefined) return undefined;
-  if (host !== address && isIpv4(host)) return host;
-  const groups = parseIpv6(withoutZone(host));
+  const groups = parseHost(address);
   if (groups === undefined) return undefined;
   return embeddedIpv4(groups) ?? `${formatIpv6(mask(groups, ipv6Prefix))}/${ipv6Prefix}`;
 }
 
-/**
- * `203.0.113.7:49152` and `[2001:db8::1]:443` without the rest. Two colons without brackets are an
- * IPv6 address, of which nothing is a port. Undefined where brackets are wrong.
- */
-function withoutPort(text: string): string | undefined {
-  if (text.startsWith('[')) {
-    const end = text.indexOf(']');
-    const rest = text.slice(end + 1);
-    const host = text.slice(1, end);
-    return end > 0 && (rest === '' || isPort(rest)) && host.includes(':') ? host : undefined;
-  }
-  const colon = text.indexOf(':');
-  if (colon < 0 || text.includes(':', colon + 1)) return text;
-  return isPort(text.slice(colon)) ? text.slice(0, colon) : undefined;
-}
-
-function isPort(text: string): boolean {
-  return /^:\d{1,5}$/.test(text) && Number(text.slice(1)) <= 65_535;
-}
-
-/** `fe80::1%eth0` without the interface, which is this host's own name for a link. */
-function withoutZone(host: string): string {
-  const percent = host.indexOf('%');
-  return percent < 0 || percent === host.length - 1 ? host : host.slice(0, percent);
-}
-
 /** Of `::ffff:0:0/96` and `64:ff9b::/96`, whose last 32 bits are an IPv4 address. */
 function embeddedIpv4(groups: Groups): string | undefined {
-  const [a, b, c, d, e, f, high, low] = groups;
-  if (c !== 0 || d !== 0 || e !== 0) return undefined;
-  const mapped = a === 0 && b === 0 && f === 0xffff;
-  const translated = a === 0x64 && b === 0xff9b && f === 0;
-  if (!mapped && !translated) return undefined;
-  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+  const [a, b, c, d, e, f] = groups;
+  const translated = a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0;
+  return translated || isMappedIpv4(groups) ? ipv4Of(groups) : undefined;
 }
 
 function mask(groups: Groups, prefix: number): Groups {

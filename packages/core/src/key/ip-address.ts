@@ -30,8 +30,7 @@ export function parseIpv6(text: string): Groups | undefined {
     if (text[at] === '.') {
       const tail = text.slice(start);
       if (!isIpv4(tail)) return undefined;
-      const [a = 0, b = 0, c = 0, d = 0] = tail.split('.').map(Number);
-      groups.push((a << 8) | b, (c << 8) | d);
+      groups.push(...pairsOf(tail));
       break;
     }
     if (at === start || at > start + 4) return undefined;
@@ -48,6 +47,38 @@ export function parseIpv6(text: string): Groups | undefined {
   if (gap === undefined ? groups.length !== 8 : groups.length > 7) return undefined;
   if (gap !== undefined) groups.splice(gap, 0, ...ZEROS.slice(groups.length));
   return groups as unknown as Groups;
+}
+
+/** An IPv4 address as IPv6 has it: `::ffff:192.0.2.1`. */
+export function mappedIpv4(ipv4: string): Groups {
+  const [high, low] = pairsOf(ipv4);
+  return [0, 0, 0, 0, 0, 0xffff, high, low];
+}
+
+/** True for an IPv4 address written as IPv6. */
+export function isMappedIpv4([a, b, c, d, e, f]: Groups): boolean {
+  return f === 0xffff && a === 0 && b === 0 && c === 0 && d === 0 && e === 0;
+}
+
+/** The last 32 bits. */
+export function ipv4Of([, , , , , , high, low]: Groups): string {
+  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+}
+
+function pairsOf(ipv4: string): [high: number, low: number] {
+  let bits = 0;
+  let octet = 0;
+  for (let at = 0; at <= ipv4.length; at++) {
+    // Behind the end it is NaN, and no digit either.
+    const code = ipv4.charCodeAt(at);
+    if (code >= 48) {
+      octet = octet * 10 + code - 48;
+    } else {
+      bits = (bits << 8) | octet;
+      octet = 0;
+    }
+  }
+  return [bits >>> 16, bits & 0xffff];
 }
 
 /** The value of a hex digit; -1 for anything else. */

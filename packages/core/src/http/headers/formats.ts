@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, invalidType, invalidValue, show } from '../../errors.js';
 import { checkSecret } from '../../key/secret-key.js';
+import { isThenable } from '../thenable.js';
 import { draft6 } from './draft-6.js';
 import { DRAFT_7 } from './draft-7.js';
 import { draft11 } from './draft-11.js';
@@ -83,7 +84,8 @@ export function parseHeaders(option: HeaderFormats | HeaderOptions | undefined):
     checkSecret(partitionKeySecret, 'headers.partitionKeySecret');
   }
   const field = isOptions ? 'headers.formats' : 'headers';
-  const formats = parseFormats(field, options.formats ?? 'draft-11', partitionKeySecret);
+  const { formats: given = 'draft-11' } = options;
+  const formats = parseFormats(field, given, partitionKeySecret);
   return { formats, strictestOnly: policies === 'strictest', expose };
 }
 
@@ -93,6 +95,7 @@ function parseFormats(
   secret: string | Uint8Array | undefined,
 ): readonly HeaderFormat[] {
   const list: readonly unknown[] = Array.isArray(option) ? option : [option];
+  if (list.length === 0) throw invalidValue(field, 'not empty: "none" tells nothing', option);
   if (list.includes('none') && list.length > 1) {
     throw invalidValue(field, '"none" alone, or without it', list.map(String).join(', '));
   }
@@ -161,20 +164,30 @@ function ofApp(field: string, write: HeaderWriter): HeaderFormat {
     isList: false,
     write(told) {
       const headers: unknown = write(told.map(({ decision }) => decision));
-      if (typeof headers !== 'object' || headers === null) {
-        throw invalidType(field, 'a function that returns headers by name', headers);
+      if (!isByName(headers)) {
+        throw invalidType(field, 'a function that returns an object of headers by name', headers);
       }
       return Object.entries(headers).map(([name, value]) => toHeader(field, name, value));
     },
   };
 }
 
+/** False for what would pass for an object without headers: a promise, a Map, a Headers, a list. */
+function isByName(headers: unknown): headers is object {
+  if (typeof headers !== 'object' || headers === null) return false;
+  if (!isThenable(headers)) return !(Symbol.iterator in headers);
+  // It is refused here, so nobody else would hear of its rejection.
+  headers.then(undefined, () => {});
+  return false;
+}
+
 function toHeader(field: string, name: string, value: unknown): Header {
   if (!FIELD_NAME.test(name)) {
     throw invalidValue(field, 'a function that returns names of header fields', name);
   }
-  const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string') throw invalidType(`${field}.${name}`, 'a text or a number', value);
+  const text = Number.isFinite(value) ? String(value) : value;
+  if (typeof text !== 'string')
+    throw invalidType(`${field}.${name}`, 'a text or a finite number', value);
   if (!FIELD_VALUE.test(text)) throw invalidValue(`${field}.${name}`, 'printable ASCII', value);
   return [name, text];
 }

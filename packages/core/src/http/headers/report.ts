@@ -44,12 +44,18 @@ export class HeaderReport {
       return { append: this.#only.write(told), replace: NO_HEADERS.replace };
     }
     const known = told.filter(isKnown);
-    if (known.length === 0 || this.#terms.formats.length === 0) return NO_HEADERS;
+    if (known.length === 0 || this.#terms.formats.length === 0) return this.#nothing(told);
     const own = this.#terms.strictestOnly ? [strictestFirst(known)[0] as Told] : known;
     const append = this.#lists.flatMap((format) => format.write(own));
     const replace = this.#others.length === 0 ? NO_HEADERS.replace : this.#replace(request, own);
     if (!this.#terms.expose) return { append, replace };
     return { append: [...append, exposed(append, replace)], replace };
+  }
+
+  /** A denial has its Retry-After in any case. */
+  #nothing(told: readonly Told[]): HeaderSet {
+    if (!this.#terms.expose || told.every(({ decision }) => decision.allowed)) return NO_HEADERS;
+    return { append: [exposed([], [])], replace: [] };
   }
 
   #replace(request: unknown, own: readonly Told[]): readonly Header[] {
