@@ -36,6 +36,10 @@ export interface AppPlan {
     | undefined;
   /** Called by the handler. */
   readonly onHandled?: (() => void) | undefined;
+  /** Which status the handler answers with, at once or later. Default: 200, at once. */
+  readonly statusOf?: ((request: AnyRequest) => number | Promise<number>) | undefined;
+  /** True: an error handler of the app's own answers with the error's status and the text `custom`. */
+  readonly handlesErrors?: boolean | undefined;
   /** Called with what reaches the framework's error handling, which goes on to answer 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -54,12 +58,26 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
+/**
+ * What not every framework has: `routes`, which an adapter can name as endpoints; `proxies`, a view of
+ * its own on whom to believe about addresses, which the adapter warns of; `other responses`, that others
+ * can send or begin while the limiter is asked.
+ */
+export type Capability = 'routes' | 'proxies' | 'other responses';
+
 /** A framework with its adapter. */
 export interface Framework {
   /** With its major version: `Express 5`. */
   readonly name: string;
   /** Rejects with what the adapter throws where it does not take its options. */
   start(plan: AppPlan, listen: Listen): Promise<RunningApp>;
-  /** The adapter's own. */
-  endpointOf(request: AnyRequest): string | undefined;
+  /** The adapter's own; undefined where the framework lacks `routes`. */
+  endpointOf?(request: AnyRequest): string | undefined;
+  /** What it does not have: the tests of that are not made. Default: it has all. */
+  readonly lacks?: readonly Capability[] | undefined;
+}
+
+/** Whether the tests of this are made. */
+export function has({ lacks = [] }: Framework, capability: Capability): boolean {
+  return !lacks.includes(capability);
 }

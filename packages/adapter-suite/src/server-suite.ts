@@ -9,8 +9,8 @@ import { ask, askAtOnce, askInTurn } from './client.js';
 import type { Target } from './framework.js';
 
 /**
- * What the program of an example service does: where it counts, what it prints, how it ends. Each
- * customer has five requests a minute.
+ * What the program of an example service does: where it counts, what it prints, how it ends. The
+ * customers ann and cleo have five requests a minute each.
  *
  * @param program a built server, which prints its URL first
  */
@@ -75,7 +75,7 @@ export function describeServer(program: URL): void {
       );
       try {
         const targets = await Promise.all(services.map(firstLine));
-        const question = { headers: { 'x-api-key': 'key-of-bob' } };
+        const question = { headers: { 'x-api-key': 'key-of-cleo' } };
         const counts = await Promise.all(
           targets.map(({ target }) => askAtOnce(target, 5, question)),
         );

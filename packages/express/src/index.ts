@@ -1,17 +1,15 @@
 import {
+  type Answering,
   type RateLimitOptions as CoreOptions,
+  follow,
   Gate,
   nodeReader,
   type RequestReader,
-  type ResponseWriter,
-  type Verdict,
-  watchResponse,
-  writeHeaders,
 } from '@rl/core/http';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { PROXIES } from './proxies.js';
 
-export { content } from '@rl/core/http';
+export { clientIp, content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
@@ -23,9 +21,13 @@ const READER: RequestReader<Request> = nodeReader(
   PROXIES,
 );
 
-const WRITER: ResponseWriter<Response> = {
+const ANSWERING: Answering<Response> = {
   get: (res, name) => res.getHeader(name),
   set: (res, name, value) => void res.setHeader(name, value),
+  nodeResponseOf: (res) => res,
+  isSent: (res) => res.headersSent,
+  // Not `res.send`, which would add a charset and an ETag.
+  send: (res, { status, body }) => void res.status(status).end(body),
 };
 
 /**
@@ -41,25 +43,5 @@ const WRITER: ResponseWriter<Response> = {
  */
 export function rateLimit(options: RateLimitOptions): RequestHandler {
   const gate = new Gate<Request>(options, READER);
-  return (req, res, next) => {
-    const verdict = gate.judge(req);
-    if (verdict === undefined) return next();
-    if (!('then' in verdict)) return answer(verdict, res, next);
-    verdict
-      .then((later) => answer(later, res, next))
-      .catch((error) => {
-        if (!res.headersSent) next(error);
-      });
-  };
-}
-
-function answer(verdict: Verdict | undefined, res: Response, next: NextFunction): void {
-  if (verdict !== undefined) watchResponse(res, verdict.onEnd);
-  if (res.headersSent) return;
-  if (verdict !== undefined) writeHeaders(verdict, res, WRITER);
-  const refusal = verdict?.refusal;
-  // Not `res.send`, which would add a charset and an ETag.
-  if (refusal === undefined) next();
-  else if (refusal.error !== undefined) next(refusal.error);
-  else res.status(refusal.status).end(refusal.body);
+  return (req, res, next) => follow(gate.judge(req), res, next, ANSWERING);
 }

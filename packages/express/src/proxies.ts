@@ -9,5 +9,6 @@ export const PROXIES: ProxyView<Request> = {
     return setting ? 'named' : 'nobody';
   },
   isForwarded: (req) => 'x-forwarded-for' in req.headers,
-  advice: 'set "trust proxy" to the addresses of your proxies, or to how many there are',
+  advice:
+    'give rateLimit the addresses of your proxies as trustedProxies, or set "trust proxy" to them',
 };

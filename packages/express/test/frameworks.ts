@@ -13,7 +13,8 @@ function framework(name: string, make: typeof express): Framework {
   return {
     name,
     endpointOf,
-    async start({ limiters, trust, routes = [], onArrival, onHandled, onError }, listen) {
+    async start(plan, listen) {
+      const { limiters, trust, routes = [], onArrival, onHandled, onError } = plan;
       const app = make();
       // The default error handler prints the errors elsewhere.
       app.set('env', 'test');
@@ -31,13 +32,16 @@ function framework(name: string, make: typeof express): Framework {
         const add = method === 'GET' ? app.get.bind(app) : app.post.bind(app);
         add(path, rateLimit(limiter), (_req: Request, res: Response) => void res.send('ok'));
       }
-      app.all('/', (_req, res) => {
+      app.all('/', (req, res, next) => {
         onHandled?.();
-        res.send('ok');
+        const status = plan.statusOf?.(req) ?? 200;
+        if (typeof status === 'number') res.status(status).send('ok');
+        else status.then((later) => res.status(later).send('ok')).catch(next);
       });
-      const report: ErrorRequestHandler = (error, _req, _res, next) => {
+      const report: ErrorRequestHandler = (error, _req, res, next) => {
         onError?.(error);
-        next(error);
+        if (plan.handlesErrors) res.status(error.status).send('custom');
+        else next(error);
       };
       app.use(report);
       return serve(app, listen);

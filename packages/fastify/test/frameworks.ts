@@ -6,7 +6,8 @@ import { endpointOf, rateLimit } from '../src/index.js';
 export const FASTIFY_5: Framework = {
   name: 'Fastify 5',
   endpointOf,
-  async start({ limiters, trust, routes = [], onArrival, onHandled, onError }, listen) {
+  async start(plan, listen) {
+    const { limiters, trust, routes = [], onArrival, onHandled, onError } = plan;
     const app: FastifyInstance = fastify({
       trustProxy: { nobody: false, one: '127.0.0.1', anybody: true }[trust ?? 'nobody'],
       forceCloseConnections: true,
@@ -26,13 +27,21 @@ export const FASTIFY_5: Framework = {
         child.route({ method, url: path, handler: (_request, reply) => reply.send('ok') });
       });
     }
+    if (plan.handlesErrors) {
+      app.setErrorHandler<{ statusCode: number }>((error, _request, reply) => {
+        reply.code(error.statusCode).send('custom');
+      });
+    }
     app.addHook('onError', async (_request, _reply, error) => onError?.(error));
     app.route({
-      method: ['GET', 'POST'],
+      method: ['GET', 'POST', 'OPTIONS'],
       url: '/',
-      handler: (_request, reply) => {
+      handler: (request, reply) => {
         onHandled?.();
-        reply.send('ok');
+        const status = plan.statusOf?.(request) ?? 200;
+        if (typeof status === 'number') reply.code(status).send('ok');
+        else
+          status.then((later) => reply.code(later).send('ok')).catch((error) => reply.send(error));
       },
     });
     return serveFastify(app, listen);

@@ -12,8 +12,6 @@ test.each([
   ['127.0.0.1', []],
   [['10.0.0.0/8'], []],
   [() => true, []],
-  // Since 5.12.1 Fastify believes nobody then.
-  [1, ['RL_PROXY_COUNT_IGNORED']],
 ])('K-05 with trustProxy %s it warns of %s', async (trustProxy, codes) => {
   const app = fastify({ trustProxy: trustProxy as boolean });
   // Also in a context within.
@@ -28,3 +26,19 @@ test.each([
   expect(warnings()).toEqual(codes);
   await app.close();
 });
+
+test.each([
+  ['a key', { key: () => 'ann' }],
+  ['none', {}],
+])(
+  'K-05 a number for trustProxy, by which nobody is believed, is warned of at registration, with %s',
+  async (_, own) => {
+    const app = fastify({ trustProxy: 1 as never });
+    await app.register(rateLimit, { limit: 5, window: '60s', ...own });
+    expect(warnings()).toEqual(['RL_PROXY_COUNT_IGNORED']);
+    app.get('/', { config: { rl: { limit: 5, window: '60s' } } }, () => 'ok');
+    await app.inject({ url: '/', headers: { 'x-forwarded-for': '192.0.2.1' } });
+    expect(warnings()).toEqual(['RL_PROXY_COUNT_IGNORED']);
+    await app.close();
+  },
+);

@@ -11,7 +11,7 @@ import {
 import type { Context, Middleware, Next } from 'koa';
 import { PROXIES } from './proxies.js';
 
-export { content } from '@rl/core/http';
+export { clientIp, content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */

@@ -8,5 +8,5 @@ export const PROXIES: ProxyView<Context> = {
     return app.maxIpsCount > 0 ? 'named' : 'anybody';
   },
   isForwarded: (ctx) => 'x-forwarded-for' in ctx.headers,
-  advice: 'set proxy to true and maxIpsCount to how many proxies there are',
+  advice: 'give rateLimit the addresses of your proxies as trustedProxies',
 };
