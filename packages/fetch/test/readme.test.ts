@@ -1,0 +1,3 @@
+import { describeReadme } from '@rl/adapter-suite';
+
+describeReadme(new URL('../', import.meta.url));
