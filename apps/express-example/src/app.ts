@@ -1,38 +1,34 @@
 import type { FallbackOptions, Store } from '@rl/core';
-import { rateLimit } from '@rl/express';
-import express, { type Express, type Request } from 'express';
-
-/** Who has which API key. A real service asks its database. */
-const CUSTOMERS = new Map([
-  ['key-of-ann', 'ann'],
-  ['key-of-bob', 'bob'],
-]);
-
-function customerOf(req: Request): string | undefined {
-  return CUSTOMERS.get(req.get('x-api-key') ?? '');
-}
+import { isLogin, pagesOf } from '@rl/example-service';
+import express, { type Express } from 'express';
+import { createLimits, customerOf } from './limits.js';
 
 /**
- * The service: five requests a minute for each customer, counted in `store`.
+ * The service.
  *
+ * @param store where it counts
  * @param fallback what it does while the store cannot answer
  */
 export function createApp(store: Store, fallback: FallbackOptions): Express {
+  const limits = createLimits(store, fallback);
   const app = express();
-  app.use(
-    rateLimit({
-      store,
-      limit: 5,
-      window: '1m',
-      fallback,
-      // Only a key that we gave out has a quota of its own: invented ones share their address's.
-      key: customerOf,
-    }),
-  );
+  app.use(limits.tier);
+  app.get('/health', (_req, res) => {
+    res.json({ status: 'ok' });
+  });
+  app.post('/login', limits.login, (req, res) => {
+    if (isLogin(req.get('authorization'))) res.json({ welcome: 'back' });
+    else res.status(401).json({ error: 'wrong name or password' });
+  });
+  app.use((req, res, next) => {
+    if (customerOf(req) !== undefined) next();
+    else res.status(401).json({ error: 'x-api-key is not a key of ours' });
+  });
   app.get('/', (req, res) => {
-    const customer = customerOf(req);
-    if (customer === undefined) res.status(401).json({ error: 'x-api-key is not a key of ours' });
-    else res.json({ hello: customer });
+    res.json({ hello: customerOf(req)?.name });
+  });
+  app.get('/search', limits.search, (req, res) => {
+    res.json({ pages: pagesOf(req.query.pages) });
   });
   return app;
 }

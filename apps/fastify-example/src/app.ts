@@ -1,36 +1,40 @@
 import type { FallbackOptions, Store } from '@rl/core';
+import { isLogin, pagesOf } from '@rl/example-service';
 import { rateLimit } from '@rl/fastify';
-import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
-
-/** Who has which API key. A real service asks its database. */
-const CUSTOMERS = new Map<unknown, string>([
-  ['key-of-ann', 'ann'],
-  ['key-of-bob', 'bob'],
-]);
-
-function customerOf(request: FastifyRequest): string | undefined {
-  return CUSTOMERS.get(request.headers['x-api-key']);
-}
+import { type FastifyInstance, fastify } from 'fastify';
+import { createLimits, customerOf } from './limits.js';
 
 /**
- * The service: five requests a minute for each customer, counted in `store`.
+ * The service. A limit holds for the routes of the context that it is registered in, and of those
+ * within.
  *
+ * @param store where it counts
  * @param fallback what it does while the store cannot answer
  */
 export function createApp(store: Store, fallback: FallbackOptions): FastifyInstance {
+  const limits = createLimits(store, fallback);
   const app = fastify();
-  app.register(rateLimit, {
-    store,
-    limit: 5,
-    window: '1m',
-    fallback,
-    // Only a key that we gave out has a quota of its own: invented ones share their address's.
-    key: customerOf,
+  app.register(rateLimit, limits.tier);
+  app.get('/health', () => ({ status: 'ok' }));
+  app.register(async (open) => {
+    open.register(rateLimit, limits.login);
+    open.post('/login', (request, reply) => {
+      if (isLogin(request.headers.authorization)) reply.send({ welcome: 'back' });
+      else reply.code(401).send({ error: 'wrong name or password' });
+    });
   });
-  app.get('/', (request, reply) => {
-    const customer = customerOf(request);
-    if (customer === undefined) reply.code(401).send({ error: 'x-api-key is not a key of ours' });
-    else reply.send({ hello: customer });
+  app.register(async (customers) => {
+    customers.addHook('onRequest', (request, reply, next) => {
+      if (customerOf(request) !== undefined) next();
+      else reply.code(401).send({ error: 'x-api-key is not a key of ours' });
+    });
+    customers.get('/', (request) => ({ hello: customerOf(request)?.name }));
+    customers.register(async (searching) => {
+      searching.register(rateLimit, limits.search);
+      searching.get<{ Querystring: { pages?: string } }>('/search', ({ query }) => ({
+        pages: pagesOf(query.pages),
+      }));
+    });
   });
   return app;
 }

@@ -1,43 +1,42 @@
+import Router from '@koa/router';
 import type { FallbackOptions, Store } from '@rl/core';
-import { rateLimit } from '@rl/koa';
-import Koa, { type Context } from 'koa';
-
-/** Who has which API key. A real service asks its database. */
-const CUSTOMERS = new Map([
-  ['key-of-ann', 'ann'],
-  ['key-of-bob', 'bob'],
-]);
-
-function customerOf(ctx: Context): string | undefined {
-  return CUSTOMERS.get(ctx.get('x-api-key'));
-}
+import { isLogin, pagesOf } from '@rl/example-service';
+import Koa from 'koa';
+import { createLimits, customerOf } from './limits.js';
 
 /**
- * The service: five requests a minute for each customer, counted in `store`.
+ * The service.
  *
+ * @param store where it counts
  * @param fallback what it does while the store cannot answer
  */
 export function createApp(store: Store, fallback: FallbackOptions): Koa {
-  const app = new Koa();
-  app.use(
-    rateLimit({
-      store,
-      limit: 5,
-      window: '1m',
-      fallback,
-      // Only a key that we gave out has a quota of its own: invented ones share their address's.
-      key: customerOf,
-    }),
-  );
-  app.use((ctx) => {
-    if (ctx.path !== '/') return;
-    const customer = customerOf(ctx);
-    if (customer === undefined) {
-      ctx.status = 401;
-      ctx.body = { error: 'x-api-key is not a key of ours' };
-    } else {
-      ctx.body = { hello: customer };
-    }
+  const limits = createLimits(store, fallback);
+  const open = new Router();
+  open.get('/health', (ctx) => {
+    ctx.body = { status: 'ok' };
   });
+  open.post('/login', limits.login, (ctx) => {
+    const isRight = isLogin(ctx.get('authorization'));
+    ctx.status = isRight ? 200 : 401;
+    ctx.body = isRight ? { welcome: 'back' } : { error: 'wrong name or password' };
+  });
+  const customers = new Router();
+  customers.get('/', (ctx) => {
+    ctx.body = { hello: customerOf(ctx)?.name };
+  });
+  customers.get('/search', limits.search, (ctx) => {
+    ctx.body = { pages: pagesOf(ctx.query.pages) };
+  });
+  const app = new Koa();
+  app.use(limits.tier);
+  app.use(open.routes());
+  app.use((ctx, next) => {
+    if (customerOf(ctx) !== undefined) return next();
+    ctx.status = 401;
+    ctx.body = { error: 'x-api-key is not a key of ours' };
+    return;
+  });
+  app.use(customers.routes());
   return app;
 }
