@@ -9,6 +9,7 @@ const config: UserConfig = defineConfig({
     cluster: 'src/cluster-run/main.ts',
     regions: 'src/regions/main.ts',
     failover: 'src/failover/main.ts',
+    'http-cost': 'src/http-cost/main.ts',
     'fleet-simulation': 'src/fleet-simulation/main.ts',
     'scenario-process': 'src/scenario-process.ts',
     'server-process': 'src/servers/server-process.ts',

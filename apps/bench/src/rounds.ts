@@ -75,19 +75,26 @@ export function figuresOf<Measurement>(
 }
 
 /**
- * How `name` compares with the best of its peers: the median over the rounds of its figure divided
- * by the best figure any peer had in that same round. Taking the ratio within a round cancels what
- * slows the whole machine down for a while, and a peer that is lucky once counts in that round.
+ * How `name` compares with the best of its peers: in every round its figure divided by the best
+ * figure any peer had in that same round. Taking the ratio within a round cancels what slows the
+ * whole machine down for a while, and a peer that is lucky once counts in that round.
  */
-export function ratioToBestPeer<Measurement>(
+export function ratiosToBestPeer<Measurement>(
   rounds: readonly Round<Measurement>[],
   name: string,
   peers: readonly string[],
   figure: (measurement: Measurement) => number,
   best: 'highest' | 'lowest',
-): number {
+): number[] {
   const ours = figuresOf(rounds, name, figure);
   const theirs = peers.map((peer) => figuresOf(rounds, peer, figure));
   const pick = best === 'highest' ? Math.max : Math.min;
-  return median(ours.map((own, i) => own / pick(...theirs.map((figures) => figures[i] as number))));
+  return ours.map((own, i) => own / pick(...theirs.map((figures) => figures[i] as number)));
+}
+
+/** The median over the rounds of `ratiosToBestPeer`. */
+export function ratioToBestPeer<Measurement>(
+  ...compared: Parameters<typeof ratiosToBestPeer<Measurement>>
+): number {
+  return median(ratiosToBestPeer(...compared));
 }

@@ -71,7 +71,7 @@ test('a closed loop has one request a connection under way, and counts all in ev
       res.end('body');
     });
   });
-  const loop = await HttpClosedLoop.open(port, request, 4);
+  const loop = await HttpClosedLoop.open(port, [request], 4);
   try {
     const first = await loop.run(0);
     expect(first.answered).toBe(4);
@@ -89,14 +89,14 @@ test('a closed loop fails where a request is denied or the server goes away', as
     res.statusCode = 429;
     res.end();
   });
-  const loop = await HttpClosedLoop.open(denying, request, 2);
+  const loop = await HttpClosedLoop.open(denying, [request], 2);
   await expect(loop.run(10)).rejects.toThrow('a request was answered with 429');
   loop.close();
 
   const leaving = await serve((_, res) => {
     res.socket?.destroy();
   });
-  const other = await HttpClosedLoop.open(leaving, request, 2);
+  const other = await HttpClosedLoop.open(leaving, [request], 2);
   await expect(other.run(10)).rejects.toThrow('the server closed the connection');
   await expect(other.run(10)).rejects.toThrow('the server closed the connection');
   other.close();

@@ -10,10 +10,12 @@ export interface ClosedRun {
 
 /**
  * Connections to one server that stay open from run to run. Over each goes one request at a time,
- * the next when the last is answered. One run at a time.
+ * the next when the last is answered. One run at a time. Requests are sent in turn, over whichever
+ * connection is free.
  */
 export class HttpClosedLoop {
-  readonly #request: Buffer;
+  readonly #requests: readonly Buffer[];
+  #sent = 0;
   readonly #connections: Connection[] = [];
   #answered = 0;
   #waiting = 0;
@@ -21,12 +23,17 @@ export class HttpClosedLoop {
   #error: Error | undefined;
   #settle: (() => void) | undefined;
 
-  private constructor(request: Buffer) {
-    this.#request = request;
+  private constructor(requests: readonly Buffer[]) {
+    this.#requests = requests;
   }
 
-  static async open(port: number, request: Buffer, connections: number): Promise<HttpClosedLoop> {
-    const loop = new HttpClosedLoop(request);
+  /** @param requests as bytes, at least one */
+  static async open(
+    port: number,
+    requests: readonly Buffer[],
+    connections: number,
+  ): Promise<HttpClosedLoop> {
+    const loop = new HttpClosedLoop(requests);
     for (let i = 0; i < connections; i++) {
       const connection: Connection = await openConnection(port, {
         answered: (status) => loop.#take(status, connection),
@@ -49,7 +56,7 @@ export class HttpClosedLoop {
       this.#settle = resolve;
       if (this.#error !== undefined) return resolve();
       this.#waiting = this.#connections.length;
-      for (const connection of this.#connections) connection.write(this.#request);
+      for (const connection of this.#connections) this.#send(connection);
     });
     this.#settle = undefined;
     if (this.#error !== undefined) throw this.#error;
@@ -60,11 +67,16 @@ export class HttpClosedLoop {
     for (const connection of this.#connections) connection.close();
   }
 
+  #send(connection: Connection): void {
+    connection.write(this.#requests[this.#sent % this.#requests.length] as Buffer);
+    this.#sent++;
+  }
+
   #take(status: number, connection: Connection): void {
     if (status === 200) this.#answered++;
     else this.#fail(new Error(`a request was answered with ${status}`));
     if (performance.now() < this.#endMs && this.#error === undefined) {
-      connection.write(this.#request);
+      this.#send(connection);
       return;
     }
     this.#waiting--;

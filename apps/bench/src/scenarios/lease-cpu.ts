@@ -58,7 +58,7 @@ async function playFramework(
     for (const name of PEERS[app]) {
       const server = await forkServer({ app, quota: quotaOf(name, redis.url, prefix) });
       servers.push(server);
-      const loop = await HttpClosedLoop.open(server.port, encodeRequest('tenant'), CONNECTIONS);
+      const loop = await HttpClosedLoop.open(server.port, [encodeRequest('tenant')], CONNECTIONS);
       loops.push(loop);
       contenders.push({ name, measure: () => measure(server, loop, LONGER * effort.runMs, redis) });
     }
@@ -78,13 +78,15 @@ async function playFramework(
 
 function quotaOf(name: string, redisUrl: string, prefix: string): ServerOrder['quota'] {
   if (name === BARE) return undefined;
-  const quota: Omit<QuotaOrder, 'by'> = {
+  const quota: Omit<QuotaOrder, 'by' | 'counts'> = {
     limit: LIMIT,
     windowMs: WINDOW_MS,
     redisUrl,
     prefix,
   };
-  return { by: name === OURS ? 'rl' : 'expressRateLimit', ...quota };
+  return name === OURS
+    ? { by: 'rl', counts: 'lease', ...quota }
+    : { by: 'usual', counts: 'memory', ...quota };
 }
 
 async function measure(

@@ -33,6 +33,7 @@ export const leaseHttp: Scenario = {
       app: 'fastify',
       quota: {
         by: 'rl',
+        counts: 'lease',
         limit: QUOTA.limit,
         windowMs: QUOTA.windowMs,
         redisUrl: stage.redis.url,

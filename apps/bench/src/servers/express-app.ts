@@ -1,32 +1,27 @@
 import { createServer, type Server } from 'node:http';
 import { rateLimit } from '@rl/express';
-import express, { type RequestHandler } from 'express';
-import { rateLimit as expressRateLimit } from 'express-rate-limit';
+import express, { type Request, type RequestHandler } from 'express';
 import { CLIENT_HEADER } from '../http-load/request.js';
-import { type ApiLimiter, DOCUMENT } from './app.js';
-import type { QuotaOrder } from './order.js';
+import { type AppLimits, DOCUMENT, type OurOptions } from './app.js';
 
-export function expressApp(limiter: ApiLimiter | undefined): Server {
-  if (limiter === undefined) return serve(undefined);
-  return serve(rateLimit({ limiter, keys: (req) => ({ api: req.get(CLIENT_HEADER) }) }));
-}
-
-/** The same behind the middleware of `express-rate-limit` and its MemoryStore. */
-export function peerApp({ limit, windowMs }: QuotaOrder): Server {
-  const middleware = expressRateLimit({
-    limit,
-    windowMs,
-    keyGenerator: (req) => req.get(CLIENT_HEADER) as string,
-    // As its documentation sets it up; these are the fields that ours writes.
-    standardHeaders: 'draft-8',
-    legacyHeaders: false,
-  });
-  return serve(middleware);
-}
-
-function serve(middleware: RequestHandler | undefined): Server {
+export async function expressApp(limits: AppLimits | undefined): Promise<Server> {
   const app = express();
-  if (middleware !== undefined) app.use(middleware);
+  if (limits !== undefined) app.use(await middlewareOf(limits));
   app.get('/', (_, res) => void res.json(DOCUMENT));
   return createServer(app);
+}
+
+/** A server of ours has none of the others in its memory. */
+async function middlewareOf(limits: AppLimits): Promise<RequestHandler> {
+  if (limits.by === 'rl') return ours(limits.options);
+  const peers = await import('./express-peers.js');
+  return limits.by === 'usual'
+    ? peers.usualMiddleware(limits.quota)
+    : peers.flexibleMiddleware(limits.limiter);
+}
+
+function ours(options: OurOptions): RequestHandler {
+  const key = (req: Request) => req.get(CLIENT_HEADER);
+  if ('limiter' in options) return rateLimit({ ...options, keys: (req) => ({ api: key(req) }) });
+  return rateLimit({ ...options, key });
 }

@@ -4,10 +4,15 @@ export type AppName = 'express' | 'fastify' | 'koa';
 /** What a server limits its clients to, by the header that names them. */
 export interface QuotaOrder {
   /**
-   * `rl`: our adapter on Redis, which leases permits. `expressRateLimit`: the middleware of that
-   * name with its MemoryStore, on Express.
+   * `rl`: our adapter. `usual`: the limiter most used with the framework, which are express-rate-limit,
+   * @fastify/rate-limit and koa-ratelimit. `rateLimiterFlexible`: a middleware around that, on Redis only.
    */
-  readonly by: 'rl' | 'expressRateLimit';
+  readonly by: 'rl' | 'usual' | 'rateLimiterFlexible';
+  /**
+   * In this process's memory, or on Redis for each request, under one policy given in place. `lease`:
+   * on Redis, with a limiter of our own whose policy leases permits.
+   */
+  readonly counts: 'memory' | 'redis' | 'lease';
   /** Requests of a client per window. A full bucket holds as many. */
   readonly limit: number;
   readonly windowMs: number;

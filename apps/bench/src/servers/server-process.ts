@@ -5,11 +5,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLimiter } from '@rl/core';
-import { redisStore } from '@rl/core/redis';
-import { Redis } from 'ioredis';
-import { PATIENT } from '../patient.js';
-import type { ApiLimiter } from './app.js';
+import type { AppLimits } from './app.js';
 import type { QuotaOrder, ServerMessage, ServerOrder } from './order.js';
 
 /** How long closing may take where Redis is gone before the parent. */
@@ -18,35 +14,22 @@ const CLOSE_TIMEOUT_MS = 3000;
 /** What was opened for a server, in the order it is to be closed. */
 const closers: (() => Promise<unknown>)[] = [];
 
-async function openLimiter(quota: QuotaOrder): Promise<ApiLimiter> {
-  const { limit, windowMs: window, redisUrl, prefix } = quota;
-  const client = new Redis(redisUrl, { lazyConnect: true });
-  await client.connect();
-  const store = redisStore(client, { prefix });
-  const limiter = createLimiter({
-    policies: { api: { limit, window, lease: true } },
-    store,
-    fallback: PATIENT,
-  });
-  closers.push(
-    () => limiter.close(),
-    () => store.close(),
-    () => client.quit(),
-  );
-  return limiter;
+async function open(quota: QuotaOrder): Promise<AppLimits> {
+  const opened = await (await import('./open-limits.js')).openLimits(quota);
+  closers.push(...opened.closers);
+  return opened.limits;
 }
 
 /** Loads one framework only: a replica has no other in memory either. */
 async function makeServer({ app, quota }: ServerOrder): Promise<Server> {
-  if (quota?.by === 'expressRateLimit') return (await import('./express-app.js')).peerApp(quota);
-  const limiter = quota && (await openLimiter(quota));
+  const limits = quota && (await open(quota));
   switch (app) {
     case 'express':
-      return (await import('./express-app.js')).expressApp(limiter);
+      return (await import('./express-app.js')).expressApp(limits);
     case 'fastify':
-      return (await import('./fastify-app.js')).fastifyApp(limiter);
+      return (await import('./fastify-app.js')).fastifyApp(limits);
     case 'koa':
-      return (await import('./koa-app.js')).koaApp(limiter);
+      return (await import('./koa-app.js')).koaApp(limits);
   }
 }
 
