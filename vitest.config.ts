@@ -19,6 +19,8 @@ const projects = ['packages', 'apps'].flatMap((group) =>
         root: folder,
         include: ['test/**/*.test.ts'],
         pool: 'forks' as const,
+        // Files share a process: to start one and to load what is tested took longer than most tests.
+        isolate: false,
         testTimeout,
         hookTimeout: 30_000,
       },

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision, Denied } from '../../src/decision/decision.js';
+import type { Denied } from '../../src/decision/decision.js';
 import { denialOf } from '../../src/http/denial.js';
 import { Gate, type Verdict } from '../../src/http/gate.js';
-import { draft11 } from '../../src/http/headers/draft-11.js';
 import type { RateLimitOptions } from '../../src/http/options.js';
-import { appendToField } from '../../src/http/response-writer.js';
 import { createLimiter } from '../../src/limiter/limiter.js';
 import { memoryStore } from '../../src/store/memory/memory-store.js';
 import { ManualClock } from '../../src/testing/manual-clock.js';
@@ -85,42 +83,6 @@ describe('a denied request', () => {
   it('a wait of a millisecond is a second', () => {
     const denied = { policy: 'p', limit: 5, windowMs: 1000, allowed: false, retryAfterMs: 1 };
     expect(denialOf(denied as Denied).retryAfterS).toBe(1);
-  });
-});
-
-describe('fields', () => {
-  const decision = { policy: 'p', limit: 5, windowMs: 1000, remaining: 5 } as Decision;
-
-  it.each([
-    [500, '"p";q=5'],
-    [1500, '"p";q=5'],
-    [2000, '"p";q=5;w=2'],
-    [3_600_000, '"p";q=5;w=3600'],
-  ])('a window of %i ms', (windowMs, field) => {
-    expect(draft11().write([{ decision: { ...decision, windowMs }, key: 'k' }])).toEqual([
-      ['RateLimit-Policy', field],
-      ['RateLimit', '"p";r=5'],
-    ]);
-  });
-
-  it('numbers a structured field cannot hold are cut to the largest it can', () => {
-    const limit = 2 ** 53 - 1;
-    const huge = { ...decision, limit, windowMs: 1, remaining: limit, refillAfterMs: 1 };
-    expect(draft11().write([{ decision: huge as Decision, key: 'k' }])).toEqual([
-      ['RateLimit-Policy', '"p";q=999999999999999'],
-      ['RateLimit', '"p";r=999999999999999;t=1'],
-    ]);
-  });
-});
-
-describe('appendToField', () => {
-  it.each([
-    [undefined, 'b'],
-    ['', 'b'],
-    ['a', 'a, b'],
-    [7, '7, b'],
-  ])('%s', (before, field) => {
-    expect(appendToField(before, 'b')).toBe(field);
   });
 });
 

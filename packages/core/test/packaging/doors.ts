@@ -30,29 +30,46 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
       use: `typeof redisStore(${CLIENT}).consume === 'function'`,
     },
     './http': {
-      names: ['Gate', 'nodeReader', 'content'],
+      names: ['Gate', 'nodeReader', 'content', 'refuseUpgrade'],
       use: `new Gate(
           { limit: 1, window: '1m', enabled: false },
           nodeReader(() => ({ headers: {}, socket: null }), () => ''),
-        ).judge({}) === undefined && content('text/html', '').data === ''`,
+        ).judge({}) === undefined && content('text/html', '').data === '' &&
+        !refuseUpgrade({}, undefined)`,
     },
     './testing': {
       names: ['ManualClock', 'frozenRedisStore'],
       use: `typeof frozenRedisStore(${CLIENT}, new ManualClock()).consume === 'function'`,
     },
   },
+  '@rl/fetch': {
+    '.': {
+      names: ['rateLimit', 'withRateLimit'],
+      use: `rateLimit({ limit: 0, window: '1m', key: () => 'a' })(new Request('http://a')).denied.status === 429 &&
+        typeof withRateLimit({ limit: 1, window: '1m', key: () => 'a' }, () => Response.json({})) === 'function'`,
+    },
+  },
   '@rl/express': { '.': EXPRESS_OR_KOA },
   '@rl/koa': { '.': EXPRESS_OR_KOA },
-  // Called by Fastify only: here, by something that takes two hooks.
+  // Called by Fastify only: here, by something that takes hooks.
   '@rl/fastify': {
     '.': {
-      names: ['endpointOf', 'rateLimit'],
+      names: ['endpointOf', 'rateLimit', 'rateLimitHook'],
       use: `endpointOf({ routeOptions: {} }) === undefined && await (async () => {
-        const hooks = [];
-        const app = { addHook: (name) => void hooks.push(name) };
+        const hooks = new Set();
+        const app = { server: {}, version: '5.0.0', addHook: (name) => void hooks.add(name) };
         await rateLimit(app, { limit: 1, window: '1m' });
-        return hooks.join() === 'onRequest,onClose';
+        const hook = rateLimitHook(app, { limit: 1, window: '1m', name: 'hook' });
+        return [...hooks].sort().join() === 'onClose,onRequest,onRoute' && hook.length === 2;
       })()`,
+    },
+  },
+  '@rl/migrate': {
+    '.': {
+      names: ['toExpressRateLimitStore', 'toFastifyRateLimitStore', 'toNestThrottlerStorage'],
+      use: `toExpressRateLimitStore({ limit: 1, window: '1m' }).increment('ann').totalHits === 1 &&
+        typeof new (toFastifyRateLimitStore())({}).incr === 'function' &&
+        (await toNestThrottlerStorage().increment('ann', 1000, 1, 0, 'a')).totalHits === 1`,
     },
   },
 };

@@ -35,10 +35,17 @@ import { content, Gate, nodeReader, type NodeRequest, type Verdict } from '@rl/c
 import { redisStore } from '@rl/core/redis';
 import { frozenRedisStore, ManualClock } from '@rl/core/testing';
 import { rateLimit as forExpress, type RateLimitOptions as ForExpress } from '@rl/express';
-import { rateLimit as forFastify, type RateLimitOptions as ForFastify } from '@rl/fastify';
+import { rateLimit as forFetch, type RateLimitOptions as ForFetch, withRateLimit } from '@rl/fetch';
+import {
+  type PluginOptions, rateLimit as forFastify, rateLimitHook, type RateLimitOptions as ForFastify,
+  type RouteRateLimitOptions,
+} from '@rl/fastify';
 import { endpointOf, rateLimit as forKoa, type RateLimitOptions as ForKoa } from '@rl/koa';
+import {
+  type ClientCount, toExpressRateLimitStore, toFastifyRateLimitStore, toNestThrottlerStorage,
+} from '@rl/migrate';
 import type { Express, Request } from 'express';
-import type { FastifyInstance } from 'fastify';
+import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { Cluster, Redis } from 'ioredis';
 import type { Middleware } from 'koa';
 
@@ -80,11 +87,59 @@ declare const server: FastifyInstance;
 const fastify: ForFastify = { limit: 1, window: '1m', key: (request) => request.ip };
 server.register(forFastify, fastify);
 server.register(forFastify, { limiter, keys: async ({ ip }) => ({ free: ip }), enabled: false });
+const inherited: PluginOptions = { global: false, store: shared, fallback: 'open', hook: 'preHandler' };
+server.register(forFastify, inherited);
+server.register(forFastify, { global: true, limit: 1, window: '1m', hook: 'preParsing' });
+const ofRoute: RouteRateLimitOptions = {
+  limit: async () => 5,
+  window: '1m',
+  key: async (request) => request.headers.host,
+  override: true,
+};
+server.get('/limited', { config: { rl: ofRoute } }, () => 'ok');
+server.get('/inline', { config: { rl: { limit: async () => 5, window: '1m', key: async ({ ip }) => ip } } }, () => 'ok');
+server.get('/keys', { config: { rl: { keys: ({ ip }) => ({ free: ip }), hook: 'preHandler' } } }, () => 'ok');
+server.get('/free', { config: { rl: false } }, () => 'ok');
+server.route({ method: ['GET', 'POST'], url: '/both', config: { rl: { override: true, cost: 2 } }, handler: () => 'ok' });
+const hook = rateLimitHook(server, { limit: 1, window: '1m', name: 'unknown' });
+server.addHook('preParsing', hook).addHook('onRequest', hook);
+server.setNotFoundHandler({ preHandler: hook, preValidation: [hook] }, (_request, reply) => reply.send());
+server.get<{ Params: { id: string } }>('/:id', { onRequest: hook, preParsing: hook, preHandler: [hook] }, () => 'ok');
+const http2 = createFastify({ http2: true });
+void http2.register(forFastify, { limit: 1, window: '1m' });
+http2.get('/', { config: { rl: { limit: 1, window: '1m' } } }, () => 'ok');
 // @ts-expect-error: no such option
 server.register(forFastify, { max: 5, window: '1m' });
+// @ts-expect-error: a limit is not inherited
+server.register(forFastify, { global: false, limit: 5, window: '1m' });
+// @ts-expect-error: no such option
+server.get('/max', { config: { rl: { max: 5, window: '1m' } } }, () => 'ok');
+// @ts-expect-error: a route has a limit, or false
+server.get('/true', { config: { rl: true } }, () => 'ok');
+// @ts-expect-error: not a hook that comes before the handler
+server.get('/late', { config: { rl: { limit: 1, window: '1m', hook: 'onSend' } } }, () => 'ok');
 
 const koa: ForKoa = { limit: async () => 1, window: '1m', key: (ctx) => endpointOf(ctx) };
 export const middleware: Middleware = forKoa(koa);
 // @ts-expect-error: a key is a text or a number
 forKoa({ limit: 1, window: '1m', key: () => ({}) });
+
+const fetched: ForFetch<{ ip: string }> = { limit: 1, window: '1m', addressOf: (_, { ip }) => ip };
+export const handler: (request: globalThis.Request, context: { ip: string }) => Promise<Response> = withRateLimit(
+  fetched, async (request: globalThis.Request, { ip }: { ip: string }) => new Response(request.url + ip),
+);
+export const denied = async (): Promise<Response | undefined> =>
+  (await forFetch(fetched)(new globalThis.Request('http://a'), { ip: '::1' })).denied;
+// @ts-expect-error: the context is missing
+forFetch(fetched)(new globalThis.Request('http://a'));
+export const count: ClientCount | Promise<ClientCount> =
+  toExpressRateLimitStore({ store: shared, name: 'old', algorithm }).increment('ann');
+new (toFastifyRateLimitStore({ limiter, policy: 'free' }))({}).incr('ann', (error, result) => {
+  if (error === null) console.log(result?.current, result?.ttl);
+}, 1000, 1);
+export const isBlocked: Promise<boolean> = toNestThrottlerStorage({ store: shared })
+  .increment('ann', 1000, 1, 0, 'default')
+  .then((record) => record.isBlocked);
+// @ts-expect-error: the limit is the middleware's
+toNestThrottlerStorage({ limit: 1 });
 `;

@@ -34,6 +34,7 @@ const OLDEST: Links = {
   ...NEWEST,
   '@types/express': 'core/@types/express4',
   '@types/koa': 'core/@types/koa2',
+  fastify: 'fastify/fastify50',
   ioredis: 'core/ioredis5',
 };
 
@@ -92,7 +93,7 @@ export function describeTypes(packed: () => Packed): void {
     });
   });
 
-  test('P-03 the oldest types of Express, Koa and ioredis that we take do as well', async () => {
+  test('P-03 the oldest types of Express, Fastify, Koa and ioredis that we take do as well', async () => {
     expect(await errorsOf('5.4', oldest, NODENEXT)).toEqual([]);
   });
 }

@@ -23,6 +23,7 @@ describe('the layer check', () => {
     ['core/src/elsewhere/a.ts', "import { x } from '../errors.js';"],
     ['core/src/store/a.ts', 'const now = Date.now();'],
     ['express/src/index.ts', "import { x } from '@rl/core/redis';"],
+    ['fetch/src/index.ts', "import { x } from 'hono';"],
     ['koa/src/index.ts', "import { x } from 'express';"],
     ['testkit/src/index.ts', "import { x } from '@rl/core';"],
   ])('refuses %s: %s', (path, text) => {
