@@ -6,7 +6,12 @@ export const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] 
 export type Hook = (typeof HOOKS)[number];
 
 /** Fits each of these hooks. The last argument is what goes on; `preParsing` has one before it. */
-export type GateHook = (request: FastifyRequest, reply: FastifyReply, ...rest: unknown[]) => void;
+export type GateHook = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: unknown,
+  last?: unknown,
+) => void;
 
 const ANSWERING: Answering<FastifyReply> = {
   get: (reply, name) => reply.getHeader(name),
@@ -17,14 +22,20 @@ const ANSWERING: Answering<FastifyReply> = {
   send: (reply, { status, body }) => void reply.code(status).send(Buffer.from(body)),
 };
 
-/**
- * The hook that has a request judged and answers it where it is denied.
- *
- * @param gateOf the gate for this request; undefined lets it pass
- */
-export function gateHook(
-  gateOf: (request: FastifyRequest) => Gate<FastifyRequest> | undefined,
-): GateHook {
-  return (request, reply, ...rest) =>
-    follow(gateOf(request)?.judge(request), reply, rest.at(-1) as () => void, ANSWERING);
+/** The hook that has each request judged by a gate. */
+export function gateHook(gate: Gate<FastifyRequest>): GateHook {
+  return (request, reply, next, last = next) => charge(gate, request, reply, last as Next);
+}
+
+/** Goes on, or with an error to the error handler. */
+export type Next = (error?: Error) => void;
+
+/** Has a request judged, and answers it where it is denied; without a gate it goes on. */
+export function charge(
+  gate: Gate<FastifyRequest> | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: Next,
+): void {
+  follow(gate?.judge(request), reply, next, ANSWERING);
 }

@@ -45,5 +45,5 @@ interface App {
 export function rateLimitHook(app: App, options: RateLimitOptions): GateHook {
   const gate = new Gate<FastifyRequest>(options, readerOf(app));
   app.addHook('onClose', () => gate.close());
-  return gateHook(() => gate);
+  return gateHook(gate);
 }

@@ -1,7 +1,7 @@
 import { endpointName, RouteGates } from '@rl/core/http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { endpointOf } from './endpoint.js';
-import { gateHook, HOOKS } from './gate-hook.js';
+import { charge, type GateHook, gateHook, HOOKS, type Next } from './gate-hook.js';
 import type { PluginOptions } from './options.js';
 import { readerOf } from './reader.js';
 
@@ -28,18 +28,24 @@ export async function limitContext(app: FastifyInstance, options: PluginOptions)
     if (found === undefined) return;
     const { gate, hook } = found;
     // Behind the route's own, whose findings its key may need.
-    Object.assign(route, { [hook]: [route[hook] ?? [], gateHook(() => gate)].flat() });
+    Object.assign(route, { [hook]: [route[hook] ?? [], gateHook(gate)].flat() });
     route.config = Object.assign({}, route.config, { [HOOKED]: true });
   });
 
-  const charge = (gateOf: Parameters<typeof gateHook>[0]): unknown =>
-    app.addHook(gates.hook as 'onRequest', gateHook(gateOf));
-  charge(({ routeOptions }) => gates.ofContext(routeOptions.config?.rl));
-  // Routes declared before this plugin was there have no hook of their own.
-  charge((request) => {
-    const { config } = request.routeOptions;
-    if (config?.rl === undefined || HOOKED in config || !isNearest(request.server))
-      return undefined;
+  /** The gate of a route that was declared before the plugin was there, and so has no hook of its own. */
+  const missed = (request: FastifyRequest, config: FastifyContextConfig) => {
+    if (HOOKED in config || !isNearest(request.server)) return undefined;
     return gates.ofRoute(endpointOf(request), config.rl, [gates.hook])?.gate;
-  });
+  };
+  const hook: GateHook = (request, reply, next, last = next) => {
+    const goOn = last as Next;
+    // An object made anew each time it is read.
+    const { config } = request.routeOptions;
+    if (config?.rl === undefined) return charge(gates.ofContext(undefined), request, reply, goOn);
+    charge(gates.ofContext(config.rl), request, reply, (error) => {
+      if (error === undefined) charge(missed(request, config), request, reply, goOn);
+      else goOn(error);
+    });
+  };
+  app.addHook(gates.hook as 'onRequest', hook);
 }
