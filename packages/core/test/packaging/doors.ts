@@ -60,7 +60,7 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
         const app = { server: {}, version: '5.0.0', addHook: (name) => void hooks.add(name) };
         await rateLimit(app, { limit: 1, window: '1m' });
         const hook = rateLimitHook(app, { limit: 1, window: '1m', name: 'hook' });
-        return [...hooks].sort().join() === 'onClose,onRequest,onRoute' && hook.length === 2;
+        return [...hooks].sort().join() === 'onClose,onRequest,onRoute' && hook.length === 3;
       })()`,
     },
   },
