@@ -5,6 +5,7 @@ export const CORE_LAYERS = [
   ['errors.ts', 'warnings.ts'],
   ['time', 'arith'],
   ['policy', 'key', 'decision'],
+  ['metrics'],
   ['algorithms'],
   ['store'],
   ['lease', 'fallback'],
@@ -17,7 +18,7 @@ export const CORE_LAYERS = [
 /** What each door of core may open, besides types. */
 const CORE_DOORS = {
   'index.ts':
-    /^(errors\.ts|(policy|key|decision|limiter|fallback|time)\/|store\/(store\.ts|memory\/))/,
+    /^(errors\.ts|(policy|key|decision|limiter|fallback|metrics|time)\/|store\/(store\.ts|memory\/))/,
   'redis.ts': /^(store\/redis|region)\//,
   'http.ts': /^http\//,
   'testing.ts': /^testing\//,
@@ -25,7 +26,7 @@ const CORE_DOORS = {
 
 /** What each package may import besides its own files. Core imports no client and no framework. */
 const PACKAGES = {
-  core: /^node:(crypto|async_hooks|dns\/promises)$/,
+  core: /^node:(crypto|async_hooks|diagnostics_channel|dns\/promises)$/,
   express: /^(@rl\/core(\/http)?|express)$/,
   fastify: /^(@rl\/core(\/http)?|fastify|fastify-plugin)$/,
   fetch: /^@rl\/core(\/http)?$/,

@@ -1,4 +1,5 @@
-import { isStoreFailure, type RateLimitError, storeFailed } from '../errors.js';
+import { isStoreFailure, type RateLimitError, type StoreFault, storeFailed } from '../errors.js';
+import { preciseMs } from '../time/clock.js';
 import { Pending } from './deadlines.js';
 
 /** A question to the store: by its deadline it is `answered` or `failed`. */
@@ -21,6 +22,8 @@ export interface AskedBy {
   notHeard(error: RateLimitError, round: number, key: string): void;
   /** A question is given up. @returns what it fails with */
   timeout(): RateLimitError;
+  /** How long a question took, once it is answered or failed. @param fault why it failed */
+  took(durationMs: number, fault?: StoreFault): void;
 }
 
 /** A question under way. Settled, it holds on to nothing: it stays in line until its deadline. */
@@ -28,6 +31,7 @@ export class Asked<Answer> extends Pending {
   readonly #by: AskedBy;
   /** Of the breaker, when it was asked. */
   readonly #round: number;
+  readonly #sinceMs = preciseMs();
   #question: Question<Answer> | undefined;
 
   constructor(by: AskedBy, round: number, question: Question<Answer>) {
@@ -55,6 +59,7 @@ export class Asked<Answer> extends Pending {
     const isLate = this.isSettled;
     this.isSettled = true;
     if (isLate) this.#by.heardLate();
+    else this.#by.took(preciseMs() - this.#sinceMs);
     try {
       if (isLate) question.late?.(answer);
       else if (question.answered(answer)) this.#by.heard();
@@ -83,7 +88,10 @@ export class Asked<Answer> extends Pending {
   }
 
   #failed(question: Question<Answer>, error: Error): void {
-    if (isStoreFailure(error)) this.#by.notHeard(error, this.#round, question.key);
+    if (isStoreFailure(error)) {
+      this.#by.took(preciseMs() - this.#sinceMs, error.fault ?? 'other');
+      this.#by.notHeard(error, this.#round, question.key);
+    }
     question.failed(error);
   }
 }

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Policy } from '../policy/policy.js';
 import type { Charge, Store } from '../store/store.js';
 import { atMost } from '../time/at-most.js';
@@ -33,6 +34,8 @@ export class Fallback {
 
   /**
    * @param policies of the limiter
+   * @param watcher is told how the store answers
+   * @param decided is told what became of each call that waited, once
    * @param giveBack for calls that the store charged too late
    */
   constructor(
@@ -40,6 +43,8 @@ export class Fallback {
     clock: Clock,
     terms: FallbackTerms,
     policies: Iterable<Policy>,
+    watcher: StoreWatcher,
+    decided: Guarding['decided'],
     giveBack: GiveBack,
   ) {
     this.#terms = terms;
@@ -50,6 +55,7 @@ export class Fallback {
     this.#counter = new ReplicaCounter(store, terms.replicas, this.#local, teller);
     const tell = (event: StoreEvent) => {
       teller.tell(event);
+      if (event.type === 'store-failed') watcher.failed(event.fault);
       if (event.type === 'store-lost') this.#counter.storeLost(event.error);
     };
     this.#places = new Places({
@@ -58,11 +64,13 @@ export class Fallback {
       deadlineMs: terms.deadlineMs,
       returnMs: isClosed ? 0 : RETURN_MS,
       local: this.#local,
+      watcher,
       giveBack,
       tell,
     });
-    this.#together = new Together(this.#places.deadlines, tell);
+    this.#together = new Together(this.#places.deadlines, watcher, tell);
     this.#guarding = {
+      decided,
       learn: ({ policy, key }, decision) => this.#local.learn(policy, key, decision),
       decide: (charges, fault) => {
         for (const place of this.#places.ofAll(charges)) place.payLater();

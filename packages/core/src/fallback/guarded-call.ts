@@ -20,6 +20,8 @@ export const SEVERAL: AnswerForm<readonly Decision[]> = {
 
 /** What a call does about its answer. */
 export interface Guarding {
+  /** The call is decided, by the store or without it. */
+  decided(charges: readonly Charge[], decisions: readonly Decision[]): void;
   /** The store said what is left of a bucket. */
   learn(charge: Charge, decision: Decision): void;
   /** Decides without the store. */
@@ -76,6 +78,7 @@ export class GuardedCall<Answer> implements Question<Answer> {
       // Of a leased bucket the lease book says what is left, besides what it holds.
       if (charge.policy.lease === undefined) this.#guarding.learn(charge, decision);
     }
+    this.#guarding.decided(this.#charges, decisions);
     this.#resolve(answer);
     return isOfStore;
   }
@@ -91,6 +94,7 @@ export class GuardedCall<Answer> implements Question<Answer> {
       return;
     }
     this.#instead = this.#guarding.decide(this.#charges, error.fault ?? 'other');
+    this.#guarding.decided(this.#charges, this.#instead);
     this.#resolve(this.#form.answerOf(this.#instead));
   }
 

@@ -1,4 +1,5 @@
 import type { Decision } from '../decision/decision.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Charge, Store } from '../store/store.js';
 import { later } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
@@ -22,6 +23,7 @@ export interface PlaceOptions {
   readonly returnMs: number;
   readonly local: LocalDecisions;
   readonly corrections: Corrections;
+  readonly watcher: StoreWatcher;
   tell(event: StoreEvent): void;
   /** As of `StoreLinkOptions.isThere`. */
   isThere(place: Place, key: string): boolean;
@@ -51,7 +53,7 @@ export class Place {
   #isClosed = false;
 
   constructor(name: string | undefined, options: PlaceOptions) {
-    const { store, clock, deadlines, returnMs, local, corrections } = options;
+    const { store, clock, deadlines, returnMs, local, corrections, watcher } = options;
     this.name = name;
     this.#store = store;
     this.#local = local;
@@ -68,6 +70,7 @@ export class Place {
       clock,
       deadlines,
       returnMs,
+      watcher,
       tell: (event) => this.#tell(this.#here(event)),
       isThere: (key) => options.isThere(this, key),
       onFound: () => {

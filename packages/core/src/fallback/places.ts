@@ -1,3 +1,4 @@
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Charge, Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { StoreState } from './breaker.js';
@@ -13,6 +14,7 @@ const TIDY_EVERY_MS = 60_000;
 export interface PlacesOptions
   extends Pick<StoreLinkOptions, 'store' | 'clock' | 'returnMs' | 'tell'> {
   readonly deadlineMs: number;
+  readonly watcher: StoreWatcher;
   readonly local: LocalDecisions;
   readonly giveBack: GiveBack;
 }
@@ -38,20 +40,17 @@ export class Places {
   #tidiedAtMs: number;
   #isClosed = false;
 
-  constructor({ store, clock, deadlineMs, local, returnMs, giveBack, tell }: PlacesOptions) {
+  constructor({ deadlineMs, giveBack, ...options }: PlacesOptions) {
+    const { store, clock } = options;
     this.#store = store;
     this.#clock = clock;
     this.#tidiedAtMs = clock.nowMs();
     this.deadlines = new Deadlines(deadlineMs, clock);
     this.corrections = new Corrections((key) => this.of(key).state === 'lost', giveBack);
     this.#options = {
-      store,
-      clock,
+      ...options,
       deadlines: this.deadlines,
-      returnMs,
-      local,
       corrections: this.corrections,
-      tell,
       isThere: (place, key) => this.#isThere(place, key),
       elsewhere: (key) => this.of(key).payLater(),
     };

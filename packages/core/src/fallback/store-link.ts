@@ -1,4 +1,5 @@
 import { type RateLimitError, type StoreFault, storeFailed } from '../errors.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Store } from '../store/store.js';
 import { later, outsideRequests } from '../time/background.js';
 import type { Clock } from '../time/clock.js';
@@ -14,6 +15,8 @@ export interface StoreLinkOptions {
   readonly deadlines: Deadlines;
   /** For how long a store that was found is not asked yet, so that others find it, too. */
   readonly returnMs: number;
+  /** Is told how long questions take. */
+  readonly watcher?: Pick<StoreWatcher, 'took'> | undefined;
   tell(event: StoreEvent): void;
   /**
    * Asked before a probe about this key, and when it was answered.
@@ -69,6 +72,7 @@ export class StoreLink implements AskedBy {
     heardLate: () => this.heardLate(),
     notHeard: (error, _, key) => this.#sharedNotHeard(error, key),
     timeout: () => this.timeout(),
+    took: (durationMs, fault) => this.took(durationMs, fault),
   };
 
   constructor(options: StoreLinkOptions) {
@@ -189,6 +193,10 @@ export class StoreLink implements AskedBy {
   timeout(): RateLimitError {
     this.#unanswered++;
     return timedOut(this.#options.deadlines.ms);
+  }
+
+  took(durationMs: number, fault?: StoreFault): void {
+    this.#options.watcher?.took(durationMs, fault);
   }
 
   /** A sign of life. After a long silence it is worth a probe; else the next one is near. */

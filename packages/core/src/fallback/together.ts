@@ -1,4 +1,5 @@
 import type { RateLimitError } from '../errors.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Charge } from '../store/store.js';
 import { Asked, type AskedBy, timedOut } from './asked.js';
 import type { Deadlines } from './deadlines.js';
@@ -23,11 +24,13 @@ interface Part {
  */
 export class Together {
   readonly #deadlines: Deadlines;
+  readonly #watcher: StoreWatcher;
   readonly #tell: (event: StoreEvent) => void;
   #unanswered = 0;
 
-  constructor(deadlines: Deadlines, tell: (event: StoreEvent) => void) {
+  constructor(deadlines: Deadlines, watcher: StoreWatcher, tell: (event: StoreEvent) => void) {
     this.#deadlines = deadlines;
+    this.#watcher = watcher;
     this.#tell = tell;
   }
 
@@ -67,6 +70,7 @@ export class Together {
         this.#unanswered++;
         return timedOut(this.#deadlines.ms);
       },
+      took: (durationMs, fault) => this.#watcher.took(durationMs, fault),
     };
   }
 

@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
+import { isStoreFailure } from '../errors.js';
+import type { LeaseCounts } from '../metrics/lease-counts.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Claim, Grant, Store } from '../store/store.js';
-import type { Clock } from '../time/clock.js';
+import { type Clock, preciseMs } from '../time/clock.js';
 import type { Ask, LeasedBucket } from './leased-bucket.js';
 import type { StoreWatch } from './store-watch.js';
 
@@ -12,6 +15,8 @@ export class Asker {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #watch: StoreWatch;
+  readonly #watcher: StoreWatcher;
+  readonly #counts: LeaseCounts;
   readonly #onFlush: (nowMs: number) => void;
   /** Differs between all that hold leases of a bucket. */
   readonly #holder = randomInt(2 ** 48 - 1);
@@ -21,11 +26,23 @@ export class Asker {
   readonly #inFlight = new Set<Promise<void>>();
   #closed = false;
 
-  /** @param onFlush called when a turn's questions have gone out */
-  constructor(store: Store, clock: Clock, watch: StoreWatch, onFlush: (nowMs: number) => void) {
+  /**
+   * @param watcher is told how long claims take that no call waits for
+   * @param onFlush called when a turn's questions have gone out
+   */
+  constructor(
+    store: Store,
+    clock: Clock,
+    watch: StoreWatch,
+    watcher: StoreWatcher,
+    counts: LeaseCounts,
+    onFlush: (nowMs: number) => void,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#watch = watch;
+    this.#watcher = watcher;
+    this.#counts = counts;
     this.#onFlush = onFlush;
   }
 
@@ -40,10 +57,17 @@ export class Asker {
   tell(bucket: LeasedBucket, nowMs: number): void {
     const claim = this.#watch.mayAsk(bucket.key) ? bucket.tell(nowMs) : undefined;
     // Where it is not heard, the store writes off what it was to be told of.
-    if (claim !== undefined)
-      this.#askFor(bucket, claim).catch((error) =>
-        this.#watch.failed(error, { ...claim, key: bucket.key }),
-      );
+    if (claim === undefined) return;
+    const returned = returnedBy(claim);
+    this.#askFor(bucket, claim).then(
+      () => {
+        this.#counts.returned += returned;
+      },
+      (error) => {
+        this.#counts.writtenOff += returned;
+        this.#watch.failed(error, { ...claim, key: bucket.key });
+      },
+    );
   }
 
   /** Returns what is over. @param all also what could be spent yet */
@@ -98,17 +122,35 @@ export class Asker {
   }
 
   async #claim(bucket: LeasedBucket, ask: Ask): Promise<void> {
+    const returned = returnedBy(ask.claim);
+    const sinceMs = preciseMs();
     try {
       const grant = await this.#askFor(bucket, ask.claim);
+      if (ask.waiters.length === 0) this.#watcher.took(preciseMs() - sinceMs);
       if (grant !== undefined) this.#watch.left(ask.claim.policy, bucket.key, grant.left);
-      bucket.answer(ask, grant, this.#clock.nowMs());
+      const kept = bucket.answer(ask, grant, this.#clock.nowMs());
+      this.#count(returned, grant, kept);
     } catch (error) {
-      if (ask.waiters.length === 0) this.#watch.failed(error, { ...ask.claim, key: bucket.key });
+      this.#counts.writtenOff += returned;
+      if (ask.waiters.length === 0) {
+        const fault = isStoreFailure(error) ? error.fault : undefined;
+        this.#watcher.took(preciseMs() - sinceMs, fault ?? 'other');
+        this.#watch.failed(error, { ...ask.claim, key: bucket.key });
+      }
       bucket.failed(ask, error, this.#clock.nowMs());
     }
   }
 
+  /** @param grant undefined: the store had heard of the claim before, and said so only now */
+  #count(returned: number, grant: Grant | undefined, kept: number): void {
+    this.#counts.returned += returned;
+    if (grant === undefined) return;
+    this.#counts.granted += grant.permits;
+    this.#counts.writtenOff += grant.permits - kept;
+  }
+
   async #askFor({ key }: LeasedBucket, claim: Ask['claim']): Promise<Grant | undefined> {
+    this.#counts.claims++;
     const numbered: Claim = { ...claim, key, holder: this.#holder, turn: ++this.#turn };
     return this.#store.claim(numbered);
   }
@@ -127,4 +169,8 @@ export class Asker {
     await Promise.all(asked);
     bucket.answered(sentAtMs);
   }
+}
+
+function returnedBy({ reports }: Ask['claim']): number {
+  return reports.reduce((sum, { returned }) => sum + returned, 0);
 }

@@ -1,5 +1,8 @@
 import type { Decision } from '../decision/decision.js';
 import { MAX_TEXT } from '../key/partition-key.js';
+import { LeaseCounts } from '../metrics/lease-counts.js';
+import type { LeaseMetrics } from '../metrics/limiter-metrics.js';
+import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Policy } from '../policy/policy.js';
 import { putBack } from '../store/put-back.js';
 import type { Charge, Store } from '../store/store.js';
@@ -44,17 +47,18 @@ export class LeaseBook {
   readonly #clock: Clock;
   readonly #watch: StoreWatch;
   readonly #asker: Asker;
+  readonly #counts = new LeaseCounts();
   readonly #denials = new RememberedDenials();
   readonly #buckets = new BucketBook();
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #stopSweeper: (() => void) | undefined;
   #closed = false;
 
-  constructor(store: Store, clock: Clock, watch: StoreWatch) {
+  constructor(store: Store, clock: Clock, watch: StoreWatch, watcher: StoreWatcher) {
     this.#store = store;
     this.#clock = clock;
     this.#watch = watch;
-    this.#asker = new Asker(store, clock, watch, (nowMs) => {
+    this.#asker = new Asker(store, clock, watch, watcher, this.#counts, (nowMs) => {
       if (nowMs - this.#sweptAtMs >= SWEEP_EVERY_MS) this.sweep(SWEEP_COUNT);
     });
   }
@@ -62,6 +66,21 @@ export class LeaseBook {
   /** Buckets kept at present. */
   get size(): number {
     return this.#buckets.size;
+  }
+
+  get metrics(): LeaseMetrics {
+    const { claims, granted, returned, writtenOff } = this.#counts;
+    return { claims, granted, returned, writtenOff, buckets: this.size };
+  }
+
+  /** Denials that are remembered, of buckets that are not leased. */
+  get rememberedDenials(): number {
+    return this.#denials.size;
+  }
+
+  /** Permits of a bucket that are held here at present. */
+  held(policy: Policy, key: string): number {
+    return this.#find(policy, key)?.leases.left(this.#clock.nowMs()) ?? 0;
   }
 
   /**

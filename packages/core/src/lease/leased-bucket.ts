@@ -249,22 +249,27 @@ export class LeasedBucket {
     return nowMs - this.#askingSinceMs < Math.min(ttlMs, this.#answerWithinMs);
   }
 
-  /** The answer to a claim. Undefined: it was heard before, and is lost. */
-  answer({ claim, waiters, sentAtMs }: Ask, grant: Grant | undefined, nowMs: number): void {
+  /**
+   * The answer to a claim. Undefined: it was heard before, and is lost.
+   * @returns permits of it that are held now
+   */
+  answer({ claim, waiters, sentAtMs }: Ask, grant: Grant | undefined, nowMs: number): number {
     this.answered(sentAtMs);
     if (grant === undefined) {
       this.#waiters.unshift(...waiters.map((waiter) => ({ ...waiter, untilMs: undefined })));
-      return;
+      return 0;
     }
     this.#roundTripMs += ROUND_TRIP_WEIGHT * (nowMs - sentAtMs - this.#roundTripMs);
     this.#note(grant.left, nowMs);
     // Where other values have come in between, the store writes these permits off.
-    if (grant.permits > 0 && this.#isLeasedUnder(claim.policy)) this.leases.add(grant, sentAtMs);
+    const isKept = grant.permits > 0 && this.#isLeasedUnder(claim.policy);
+    if (isKept) this.leases.add(grant, sentAtMs);
     if (grant.permits < claim.extra) this.#short(claim.policy, grant.left, sentAtMs, nowMs);
     waiters.forEach((waiter, i) => {
       this.decided(waiter, grant.decisions[i] as Decision, sentAtMs, nowMs);
     });
     this.#serve(nowMs);
+    return isKept ? grant.permits : 0;
   }
 
   /** The store decided on a waiter. */

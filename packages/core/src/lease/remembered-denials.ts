@@ -23,7 +23,13 @@ export class RememberedDenials {
   #young: Generation = new Map();
   #old: Generation = new Map();
   #size = 0;
+  #oldSize = 0;
   #youngSinceMs = Number.NEGATIVE_INFINITY;
+
+  /** How many are remembered, also some that hold no longer. */
+  get size(): number {
+    return this.#size + this.#oldSize;
+  }
 
   /** Says again what is remembered. The clock is read only where there is something. */
   find(policy: Policy, key: string, cost: number, clock: Clock): Decision | undefined {
@@ -37,6 +43,7 @@ export class RememberedDenials {
   remember(key: string, denial: Denial, nowMs: number): void {
     if (this.#size >= MAX_DENIALS || nowMs - this.#youngSinceMs > LONGEST_MS) {
       this.#old = this.#young;
+      this.#oldSize = this.#size;
       this.#young = new Map();
       this.#youngSinceMs = nowMs;
       this.#size = 0;
@@ -53,7 +60,7 @@ export class RememberedDenials {
     if (this.#isEmpty) return;
     const bound = boundPartitionKey(key);
     if (this.#young.get(policy.name)?.delete(bound)) this.#size--;
-    this.#old.get(policy.name)?.delete(bound);
+    if (this.#old.get(policy.name)?.delete(bound)) this.#oldSize--;
   }
 
   /** Most calls find none at all: those cost no more than this. */

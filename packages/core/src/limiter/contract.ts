@@ -1,10 +1,13 @@
 import type { Decision } from '../decision/decision.js';
 import type { StoreState } from '../fallback/breaker.js';
 import type { FallbackOptions } from '../fallback/options.js';
+import type { LimiterMetrics } from '../metrics/limiter-metrics.js';
+import type { TopKeys } from '../metrics/top-keys.js';
 import type { FallbackMode } from '../policy/fallback-mode.js';
 import type { Policy, PolicyOptions } from '../policy/policy.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import type { Explanation } from './explanation.js';
 import type { PolicyChange } from './policy-book.js';
 
 export interface LimiterOptions<Name extends string = string> {
@@ -17,8 +20,21 @@ export interface LimiterOptions<Name extends string = string> {
    * for the options with that mode. Means nothing for a store in memory. Default `"local"`.
    */
   fallback?: FallbackMode | FallbackOptions | undefined;
+  /**
+   * What is noted of its decisions, for `metrics`, `top` and `explain`. True counts them and keeps 50 keys
+   * of each policy; false notes nothing of them. Default true.
+   */
+  metrics?: boolean | MetricsOptions | undefined;
   /** For tests. Default: the store's, where it has one, else this process's monotonic clock. */
   clock?: Clock | undefined;
+}
+
+export interface MetricsOptions {
+  /**
+   * How many keys are kept of each policy, of the most denied and of the busiest, for each of the last two
+   * spans of five minutes: an integer from 0 to 1000. A key is a client: 0 keeps none. Default 50.
+   */
+  topKeys?: number | undefined;
 }
 
 /**
@@ -64,6 +80,11 @@ export interface SettleOptions<Name extends string = string> extends RefundOptio
   estimate: PerPolicy<number, Name>;
   /** The true cost: an integer, at least 0. */
   cost: PerPolicy<number, Name>;
+}
+
+export interface TopOptions {
+  /** Most keys of each kind: an integer from 1 to 1000. Default 10. */
+  count?: number | undefined;
 }
 
 /** How it stands with a limiter's store, as far as its own calls have shown. */
@@ -139,6 +160,26 @@ export interface Limiter<Name extends string = string> {
 
   /** How it stands with the store. Asks nothing of it. */
   health(): StoreHealth;
+
+  /**
+   * What monitoring reads: counts of this replica, which only rise, and how it stands. How many there
+   * are depends on policies and key classes, and on nothing that clients send. Asks nothing of the store.
+   */
+  metrics(): LimiterMetrics;
+
+  /**
+   * Who is denied most and who asks most, by policy, as this replica saw it in the last five to ten
+   * minutes. Asks nothing of the store.
+   * @throws TypeError or RangeError where `count` is no integer from 1 to 1000
+   */
+  top(options?: TopOptions): readonly TopKeys[];
+
+  /**
+   * How it stands with these keys, and why: the policy in force, what is left, when a call would fit, what
+   * leases hold, the last denials. Reads the store and changes nothing. Rejects as `tryConsume` throws;
+   * where the store does not answer it tells what the fallback knows.
+   */
+  explain(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Explanation>;
 
   /**
    * Ends the limiter, and its store where it made that itself; a store that was passed in stays

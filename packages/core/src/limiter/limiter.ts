@@ -4,6 +4,11 @@ import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } fr
 import { Fallback } from '../fallback/fallback.js';
 import { parseFallback } from '../fallback/options.js';
 import { LeaseBook } from '../lease/lease-book.js';
+import { CHECK, type CheckContext, isTraced } from '../metrics/channels.js';
+import { DecisionObserver } from '../metrics/decision-observer.js';
+import type { LimiterMetrics } from '../metrics/limiter-metrics.js';
+import { StoreWatcher } from '../metrics/store-watcher.js';
+import type { TopKeys } from '../metrics/top-keys.js';
 import type { Policy } from '../policy/policy.js';
 import { memoryStore } from '../store/memory/memory-store.js';
 import type { Charge, Store } from '../store/store.js';
@@ -17,7 +22,10 @@ import type {
   RefundOptions,
   SettleOptions,
   StoreHealth,
+  TopOptions,
 } from './contract.js';
+import { Explainer } from './explainer.js';
+import type { Explanation } from './explanation.js';
 import { PolicyBook, type PolicyChange } from './policy-book.js';
 import { useNames } from './policy-names.js';
 import { strictest } from './strictest.js';
@@ -27,12 +35,17 @@ export type {
   Keys,
   Limiter,
   LimiterOptions,
+  MetricsOptions,
   PerPolicy,
   PolicyChanges,
   RefundOptions,
   SettleOptions,
   StoreHealth,
+  TopOptions,
 } from './contract.js';
+
+/** Most keys that are kept, or told of. */
+const MAX_TOP = 1000;
 
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #book: PolicyBook;
@@ -41,6 +54,10 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #leases: LeaseBook;
   /** What decides where the store does not answer. */
   readonly #fallback: Fallback;
+  /** Undefined where nothing is noted. */
+  readonly #observer: DecisionObserver | undefined;
+  readonly #watcher = new StoreWatcher(this);
+  readonly #explainer: Explainer;
   readonly #ownsStore: boolean;
   readonly #releaseNames: () => void;
   #closed = false;
@@ -50,7 +67,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     if (typeof options !== 'object' || options === null) {
       throw invalidType('options', 'an object with policies', options);
     }
-    checkOptionNames('', options, ['policies', 'store', 'fallback', 'clock']);
+    checkOptionNames('', options, ['policies', 'store', 'fallback', 'metrics', 'clock']);
     this.#book = new PolicyBook(options.policies);
     const terms = parseFallback(options.fallback, options.store?.waitMs);
     checkStore(options.store);
@@ -60,14 +77,21 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       throw invalidType('clock', 'an object with nowMs()', options.clock);
     }
     const clock = options.clock ?? this.#store.clock ?? monotonicClock;
+    const topKeys = topKeysOf(options.metrics);
+    const policies = [...this.#book.policies.values()];
+    this.#observer =
+      topKeys === undefined ? undefined : new DecisionObserver(this, policies, topKeys, clock);
     this.#fallback = new Fallback(
       this.#store,
       clock,
       terms,
-      this.#book.policies.values(),
+      policies,
+      this.#watcher,
+      (charges, decisions) => this.#observer?.allDecided(charges, decisions),
       ({ policy, key, cost }, takenAtMs) => this.#leases.refund(policy, key, cost, takenAtMs),
     );
-    this.#leases = new LeaseBook(this.#store, clock, this.#fallback);
+    this.#leases = new LeaseBook(this.#store, clock, this.#fallback, this.#watcher);
+    this.#explainer = new Explainer(this.#store, this.#fallback, this.#leases, this.#observer);
     this.#releaseNames = useNames(this.#store, this.#book.policies);
   }
 
@@ -87,8 +111,10 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       if (isList(charge)) return this.#consumeAll(charge);
       const decision = this.#tryOne(charge);
       if (decision !== undefined) return Promise.resolve(decision);
-      return this.#fallback.guardOne(charge, () =>
-        this.#leases.consume(charge.policy, charge.key, charge.cost),
+      return this.#trace([charge], () =>
+        this.#fallback.guardOne(charge, () =>
+          this.#leases.consume(charge.policy, charge.key, charge.cost),
+        ),
       );
     } catch (error) {
       return Promise.reject(error);
@@ -165,6 +191,30 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     };
   }
 
+  metrics(): LimiterMetrics {
+    return {
+      decisions: this.#observer?.counts() ?? [],
+      storeLatency: this.#watcher.latency.read(),
+      storeErrors: this.#watcher.errors,
+      leases: this.#leases.metrics,
+      rememberedDenials: this.#leases.rememberedDenials,
+      shared: this.#store.metrics,
+    };
+  }
+
+  top(options: TopOptions = {}): readonly TopKeys[] {
+    if (typeof options !== 'object' || options === null) {
+      throw invalidType('options', 'an object such as { count: 10 }', options);
+    }
+    checkOptionNames('', options, ['count']);
+    const count = checkInteger('count', options.count ?? 10, 1, MAX_TOP);
+    return this.#observer?.top(count) ?? [];
+  }
+
+  async explain(keys: Keys<Name>, options?: ConsumeOptions<Name>): Promise<Explanation> {
+    return this.#explainer.explain(this.#listOf(keys, options));
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -182,16 +232,29 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     const decision = this.#tryAll(charges);
     if (decision !== undefined) return decision;
     const ask = () => this.#leases.consumeAll(charges);
-    return strictest(await this.#fallback.guardAll(charges, ask), charges);
+    return this.#trace(charges, async () =>
+      strictest(await this.#fallback.guardAll(charges, ask), charges),
+    );
+  }
+
+  /** Nothing is made for it while nobody listens. */
+  #trace(charges: readonly Charge[], ask: () => Promise<Decision>): Promise<Decision> {
+    if (!isTraced(CHECK)) return ask();
+    const policies = charges.map(({ policy }) => policy.name);
+    const context: CheckContext = { limiter: this, policies };
+    return CHECK.tracePromise(ask, context);
   }
 
   #tryOne(charge: Charge): Decision | undefined {
     const { policy, key, cost } = charge;
-    return (
+    const decision =
       this.#store.tryConsume(policy, key, cost) ??
       this.#leases.tryConsume(policy, key, cost) ??
-      (this.#fallback.mayAsk(key) ? undefined : this.#fallback.tryDecide([charge])?.[0])
-    );
+      (this.#fallback.mayAsk(key) ? undefined : this.#fallback.tryDecide([charge])?.[0]);
+    if (decision !== undefined && this.#observer !== undefined) {
+      this.#observer.decided(charge, decision);
+    }
+    return decision;
   }
 
   #tryAll(charges: readonly Charge[]): Decision | undefined {
@@ -199,7 +262,9 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       this.#store.tryConsumeAll(charges) ??
       this.#leases.tryConsumeAll(charges) ??
       this.#fallback.tryDecide(charges);
-    return decisions && strictest(decisions, charges);
+    if (decisions === undefined) return undefined;
+    this.#observer?.allDecided(charges, decisions);
+    return strictest(decisions, charges);
   }
 
   #listOf(keys: Keys<Name>, options: ConsumeOptions<Name> | undefined): readonly Charge[] {
@@ -271,6 +336,17 @@ function checkOptions(options: unknown): void {
     throw invalidType('options', 'an object such as { cost: 1 }', options);
   }
   checkOptionNames('', options, ['cost', 'policies', 'decision']);
+}
+
+/** How many keys are kept; undefined where nothing is noted. */
+function topKeysOf(metrics: LimiterOptions['metrics'] = true): number | undefined {
+  if (metrics === false) return undefined;
+  if (metrics === true) return 50;
+  if (typeof metrics !== 'object' || metrics === null) {
+    throw invalidType('metrics', 'true, false or an object such as { topKeys: 50 }', metrics);
+  }
+  checkOptionNames('metrics', metrics, ['topKeys']);
+  return checkInteger('metrics.topKeys', metrics.topKeys ?? 50, 0, MAX_TOP);
 }
 
 function isList(charge: Charge | readonly Charge[]): charge is readonly Charge[] {

@@ -61,6 +61,12 @@ export interface PolicyOptions {
   shards?: number | undefined;
   /** What becomes of its calls while the store cannot answer. Default: the limiter's. */
   fallback?: FallbackMode | undefined;
+  /**
+   * Of which kind its keys are, such as a tier: 1 to 64 letters, digits, `_`, `.` or `-`, beginning with
+   * a letter or a digit. Metrics count by it, and nothing else: never a client, a path or what else
+   * clients choose. Of a policy up to 32 are counted apart, the others as `other`. Default `"default"`.
+   */
+  keyClass?: string | undefined;
 }
 
 /** A policy after parsing: checked, complete and frozen. */
@@ -81,6 +87,8 @@ export interface Policy {
   readonly shards: number | undefined;
   /** Undefined: as the limiter has it. */
   readonly fallback: FallbackMode | undefined;
+  /** What its decisions are counted under. */
+  readonly keyClass: string;
 }
 
 /** All of `PolicyOptions`: the compiler sees that none is missing. */
@@ -94,6 +102,7 @@ const OPTIONS: { readonly [Name in keyof PolicyOptions]-?: true } = {
   lease: true,
   shards: true,
   fallback: true,
+  keyClass: true,
 };
 
 /** The options of a policy, by name: for whoever takes them beside options of its own. */
@@ -115,7 +124,7 @@ const WITH_BURST: readonly Algorithm[] = ['token-bucket', 'gcra'];
 /** The largest limit of a sliding log, which keeps 16 bytes for each call it has allowed. */
 export const MAX_LOG_LIMIT = 10_000;
 
-/** A name is a part of bucket keys, a header value and a metric label: it stays within these. */
+/** A name is a part of bucket keys, a header value and a metric label, and a key class a label: they stay within these. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /**
@@ -131,13 +140,10 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
   }
   checkOptionNames(where, options, POLICY_OPTION_NAMES);
   const at = (field: string) => (where === '' ? field : `${where}.${field}`);
-  if (!NAME.test(name)) {
-    throw invalidValue(
-      at('name'),
-      '1 to 64 letters, digits, "_", "." or "-", beginning with a letter or a digit',
-      name,
-    );
-  }
+  checkName(at('name'), name);
+  const { keyClass = 'default' } = options;
+  if (typeof keyClass !== 'string') throw invalidType(at('keyClass'), 'a text', keyClass);
+  checkName(at('keyClass'), keyClass);
   const algorithm = options.algorithm ?? 'token-bucket';
   if (!ALGORITHMS.includes(algorithm)) {
     throw invalidValue(at('algorithm'), `one of ${ALGORITHMS.map(show).join(', ')}`, algorithm);
@@ -184,7 +190,14 @@ export function parsePolicy(name: string, options: PolicyOptions, where: string)
     lease,
     shards,
     fallback,
+    keyClass,
   });
+}
+
+function checkName(field: string, name: string): void {
+  if (NAME.test(name)) return;
+  const expected = '1 to 64 letters, digits, "_", "." or "-", beginning with a letter or a digit';
+  throw invalidValue(field, expected, name);
 }
 
 function parseBurst(

@@ -1,5 +1,6 @@
 import type { LeaseReport } from '../algorithms/outstanding.js';
 import type { Decision } from '../decision/decision.js';
+import type { StoreMetrics } from '../metrics/store-metrics.js';
 import type { Policy } from '../policy/policy.js';
 import type { Clock } from '../time/clock.js';
 
@@ -48,6 +49,14 @@ export interface Grant {
   readonly left: Decision;
 }
 
+/** How it stands with a bucket. */
+export interface Inspection {
+  /** What `consume` would answer. */
+  readonly decision: Decision;
+  /** Permits of it that replicas hold in advance; undefined where that is not known. */
+  readonly out: number | undefined;
+}
+
 /**
  * Where buckets live. Two stores that are given the same checks at the same times give the same
  * decisions, to the digit.
@@ -77,6 +86,9 @@ export interface Store {
    * for. It only rises. Left out where nothing of the kind is asked for.
    */
   readonly unreplicated?: number | undefined;
+
+  /** What it counts. Left out where it counts nothing. */
+  readonly metrics?: StoreMetrics | undefined;
 
   /**
    * Decides at once and charges, or returns undefined, having charged nothing, where only a round
@@ -124,6 +136,9 @@ export interface Store {
 
   /** Takes permits, fit or not, down to the policy's overdraft; answers as a cost of 0 would then. */
   overcharge(policy: Policy, key: string, permits: number): Promise<Decision>;
+
+  /** What a cost would meet; changes nothing. Left out: a cost of 0 has to tell. */
+  inspect?(policy: Policy, key: string, cost: number): Promise<Inspection>;
 
   /** Forgets the bucket: the next check finds it full. */
   reset(policy: Policy, key: string): Promise<void>;

@@ -15,6 +15,7 @@ const VALUES: Required<PolicyOptions> = {
   lease: { ttl: '100ms', maxShare: 0.25 },
   shards: 2,
   fallback: 'open',
+  keyClass: 'gold',
 };
 
 /** The policy that the store is asked under, where it is given in place. */

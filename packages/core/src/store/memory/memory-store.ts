@@ -1,14 +1,15 @@
 import type { AnyRules } from '../../algorithms/algorithm.js';
-import { isNew } from '../../algorithms/outstanding.js';
+import { isNew, outOf } from '../../algorithms/outstanding.js';
 import { RULES } from '../../algorithms/rules.js';
 import { decide, fits, levelAt, type TokenBucketState } from '../../algorithms/token-bucket.js';
 import { checkInteger } from '../../arith/integers.js';
 import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, closed, invalidType, notLeased } from '../../errors.js';
 import { boundPartitionKey } from '../../key/partition-key.js';
+import type { StoreMetrics } from '../../metrics/store-metrics.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
-import type { Charge, Claim, Grant, Store } from '../store.js';
+import type { Charge, Claim, Grant, Inspection, Store } from '../store.js';
 import { startSweeper } from '../sweeper.js';
 import { type Bucket, BucketTable } from './bucket-table.js';
 
@@ -45,6 +46,7 @@ export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #maxKeys: number;
   readonly #stopSweeper: () => void;
+  readonly metrics: StoreMetrics;
   /** Of the latest check: most are of the same policy as the one before. */
   #lastPolicy: Policy | undefined;
   #lastTable: BucketTable;
@@ -62,6 +64,7 @@ export class MemoryStore implements Store {
     this.#clock = options.clock ?? monotonicClock;
     this.#lastTable = new BucketTable(this.#maxKeys);
     this.#stopSweeper = startSweeper(this, SWEEP_EVERY_MS);
+    this.metrics = countsOf(this);
   }
 
   /** Buckets held at present, over all policies. */
@@ -165,6 +168,15 @@ export class MemoryStore implements Store {
     return this.#change(policy, partitionKey, permits, (rules, view, nowMs) =>
       rules.overcharge(policy, view, permits, nowMs),
     );
+  }
+
+  async inspect(policy: Policy, key: string, cost: number): Promise<Inspection> {
+    const nowMs = this.#now();
+    const { rules, view } = this.#find(policy, key, nowMs);
+    const fits = rules.fits(policy, view, cost, nowMs);
+    const facts = rules.facts(policy, view, cost, nowMs);
+    const decision = rules.decide(policy, facts, cost, fits, nowMs, 'memory');
+    return { decision, out: outOf(rules.leases?.outstanding(view)) };
   }
 
   async reset(policy: Policy, key: string): Promise<void> {
@@ -287,6 +299,18 @@ export class MemoryStore implements Store {
     for (const table of this.#tables.values()) sum += count(table);
     return sum;
   }
+}
+
+/** Read anew each time. */
+function countsOf(store: MemoryStore): StoreMetrics {
+  return {
+    get keys() {
+      return store.size;
+    },
+    get evicted() {
+      return store.evicted;
+    },
+  };
 }
 
 /** A new store in memory: the default of every limiter. */

@@ -26,6 +26,8 @@ export interface Batch {
   readonly isFull: boolean;
   /** How many buckets it has. */
   readonly keyCount: number;
+  /** How many checks it has. */
+  readonly size: number;
 
   /**
    * The call to make, once, when all checks are in.

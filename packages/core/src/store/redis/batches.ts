@@ -1,7 +1,8 @@
 import type { Decision } from '../../decision/decision.js';
 import { type RateLimitError, storeFailed } from '../../errors.js';
+import { Histogram } from '../../metrics/histogram.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Charge, Claim, Grant } from '../store.js';
+import type { Charge, Claim, Grant, Inspection } from '../store.js';
 import type { Batch } from './batch.js';
 import { bucketKey } from './bucket-key.js';
 import { type Check, ChecksBatch, type Question } from './checks-batch.js';
@@ -18,6 +19,9 @@ import { ScriptRunner } from './script.js';
 import type { ScriptSource } from './script-source.js';
 import { shardOf } from './shards/shares.js';
 
+/** Upper bounds of the sizes of batches: powers of 4, up to what one call may have. */
+const SIZES: readonly number[] = [1, 4, 16, 64, 256, 1024];
+
 /** How long `close` waits for a server that does not answer. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -32,6 +36,8 @@ export class Batches {
   readonly #source: ScriptSource;
   /** By what shares a slot on a Cluster, else a single one under the empty text. */
   #batches = new Map<string, PlainBatch | ChecksBatch>();
+  /** How many checks went out in one call. */
+  readonly sizes: Histogram = new Histogram(SIZES);
   readonly #gate: ClientGate;
   readonly #runner: ScriptRunner;
   readonly #inFlight = new InFlight();
@@ -86,6 +92,13 @@ export class Batches {
   claim(claim: Claim): Promise<Grant | undefined> {
     return new Promise((resolve, reject) => {
       this.#add({ what: 'claim', claim, resolve, reject }, claim);
+    });
+  }
+
+  inspect(policy: Policy, key: string, cost: number): Promise<Inspection> {
+    const charge = { policy, key, cost };
+    return new Promise((resolve, reject) => {
+      this.#add({ what: 'inspect', charges: [charge], resolve, reject }, charge);
     });
   }
 
@@ -209,6 +222,7 @@ export class Batches {
     try {
       if (canMove && this.#moving.has(group)) return await this.#runApart(batch, group);
       const { keys, args } = batch.call((policy, key) => bucketKey(this.#prefix, policy, key));
+      this.sizes.add(batch.size);
       args.push(...this.#source.extraArgs());
       const ticket = this.#durability?.ticket ?? 0;
       const script = this.#source.scripts[batch.script];

@@ -1,16 +1,24 @@
 import { RULES } from '../../algorithms/rules.js';
 import type { Decision } from '../../decision/decision.js';
 import { ALGORITHMS, type Policy, samePolicy } from '../../policy/policy.js';
-import type { Charge, Claim, Grant } from '../store.js';
+import type { Charge, Claim, Grant, Inspection } from '../store.js';
 import { type Batch, type Call, MAX_CHECKS, MAX_KEYS } from './batch.js';
 import { ReplyReader } from './reply-reader.js';
 
 /** By the numbers the script has for them. */
-const WHAT = { consume: 1, look: 2, refund: 3, overcharge: 4, reset: 5, claim: 6 } as const;
+const WHAT = {
+  consume: 1,
+  look: 2,
+  refund: 3,
+  overcharge: 4,
+  reset: 5,
+  claim: 6,
+  inspect: 7,
+} as const;
 
 /** Something asked of one or several buckets, that waits for its answer. */
 export interface Check {
-  readonly what: Exclude<keyof typeof WHAT, 'claim'>;
+  readonly what: Exclude<keyof typeof WHAT, 'claim' | 'inspect'>;
   /** One, unless `what` is `consume` or `look`; its cost is the permits of a refund or overcharge. */
   readonly charges: readonly Charge[];
   /** Of a refund: when the permits were taken, by the store's clock. */
@@ -27,7 +35,15 @@ export interface ClaimCheck {
   reject(error: Error): void;
 }
 
-export type Question = Check | ClaimCheck;
+/** A look at a bucket that waits for what is found. */
+export interface InspectCheck {
+  readonly what: 'inspect';
+  readonly charges: readonly [Charge];
+  resolve(inspection: Inspection): void;
+  reject(error: Error): void;
+}
+
+export type Question = Check | ClaimCheck | InspectCheck;
 
 /** Checks of any kind that go out together. */
 export class ChecksBatch implements Batch {
@@ -41,13 +57,17 @@ export class ChecksBatch implements Batch {
     return this.#buckets.size >= MAX_KEYS || this.#questions.length >= MAX_CHECKS;
   }
 
+  get size(): number {
+    return this.#questions.reduce((sum, question) => sum + sizeOf(question), 0);
+  }
+
   get keyCount(): number {
     return this.#buckets.size;
   }
 
   apart(): readonly (ChecksBatch | Check)[] {
     return this.#questions.map((question) => {
-      if (question.what !== 'claim' && question.charges.length > 1) return question;
+      if ('takenAtMs' in question && question.charges.length > 1) return question;
       const one = new ChecksBatch();
       one.add(question);
       return one;
@@ -118,6 +138,10 @@ export class ChecksBatch implements Batch {
       const numbers = [WHAT.claim, indexOf(claim), holder, turn, told.length, ...told];
       return [...numbers, costs.length, ...costs, extra];
     }
+    if (question.what === 'inspect') {
+      const [charge] = question.charges;
+      return [WHAT.inspect, indexOf(charge), charge.cost];
+    }
     const { what, charges, takenAtMs } = question;
     if (what === 'consume' || what === 'look') {
       const parts = charges.flatMap((charge) => [
@@ -141,6 +165,11 @@ function idOf(policy: Policy, key: string): string {
   return `${policy.name}:${policy.algorithm}:${key}`;
 }
 
+/** How many checks a question is: a claim has those of its calls, and itself. */
+function sizeOf(question: Question): number {
+  return question.what === 'claim' ? question.claim.costs.length + 1 : question.charges.length;
+}
+
 type Bucket = Pick<Charge, 'policy' | 'key'>;
 
 function bucketsOf(question: Question): readonly Bucket[] {
@@ -162,6 +191,12 @@ function readAnswer(reader: ReplyReader, question: Question, nowMs: number): Ans
     const charged = grant?.decisions.some(({ allowed }, i) => allowed && claim.costs[i] !== 0);
     const changed = charged || (grant?.permits ?? 0) > 0 || claim.reports.length > 0;
     return { changed, give: () => question.resolve(grant) };
+  }
+  if (question.what === 'inspect') {
+    const [{ policy, cost }] = question.charges;
+    const out = reader.next();
+    const decision = readDecision(reader, policy, cost, true, nowMs);
+    return { changed: false, give: () => question.resolve({ decision, out }) };
   }
   const checks = question.what === 'consume' || question.what === 'look';
   const decisions = question.charges.map(({ policy, cost }) =>

@@ -54,6 +54,10 @@ export class PlainBatch implements Batch {
     return this.#keys >= MAX_KEYS || this.#checks >= MAX_CHECKS;
   }
 
+  get size(): number {
+    return this.#checks;
+  }
+
   get keyCount(): number {
     return this.#keys;
   }
@@ -64,6 +68,7 @@ export class PlainBatch implements Batch {
         const one = new PlainBatch();
         one.#buckets.set(policy, new Map([[partitionKey, entry]]));
         one.#keys = 1;
+        one.#checks = lengthOf(entry.first);
         return one;
       }),
     );
@@ -160,6 +165,12 @@ function withoutDefaults(policies: readonly number[]): readonly number[] {
   if (ttlMs !== 0) return policies;
   if (overdraft !== burst) return policies.slice(0, -1);
   return policies.slice(0, burst === limit ? -3 : -2);
+}
+
+function lengthOf(first: PlainCheck): number {
+  let length = 0;
+  for (let check: PlainCheck | undefined = first; check !== undefined; check = check.next) length++;
+  return length;
 }
 
 /** A bucket's checks in runs of one cost. */

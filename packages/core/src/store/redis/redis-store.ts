@@ -1,9 +1,10 @@
 import type { Decision } from '../../decision/decision.js';
 import { checkOptionNames, closed, notLeased } from '../../errors.js';
+import type { StoreMetrics } from '../../metrics/store-metrics.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
 import { consumeInTurn } from '../consume-in-turn.js';
-import type { Charge, Claim, Grant, Store } from '../store.js';
+import type { Charge, Claim, Grant, Inspection, Store } from '../store.js';
 import { Batches } from './batches.js';
 import { checkName } from './bucket-key.js';
 import { checkClient, type RedisClient } from './client.js';
@@ -45,6 +46,7 @@ export class RedisStore implements Store {
   readonly clock: Clock | undefined;
   /** Where the client is a Cluster's: the node that serves a partition key, as `host:port`. */
   readonly placeOf: ((partitionKey: string) => string) | undefined;
+  readonly metrics: StoreMetrics;
   readonly #batches: Batches;
   readonly #heartbeat: Heartbeat;
   readonly #shards: ShardedBuckets;
@@ -59,6 +61,12 @@ export class RedisStore implements Store {
     checkOptionNames('', options, ['prefix', 'replicaId', 'durability']);
     const prefix = checkName('prefix', options.prefix ?? 'rl');
     this.#batches = new Batches(client, prefix, options.durability, source);
+    const { sizes } = this.#batches;
+    this.metrics = {
+      get batchSize() {
+        return sizes.read();
+      },
+    };
     const replicaId = checkName('replicaId', options.replicaId ?? ownReplicaId());
     this.#heartbeat = new Heartbeat(
       (id, lifeMs) => this.#batches.sendHeartbeat(id, lifeMs),
@@ -171,6 +179,14 @@ export class RedisStore implements Store {
       return this.#batches.track(this.#shards.overcharge(policy, partitionKey, permits));
     }
     return this.#batches.askOne('overcharge', policy, partitionKey, permits);
+  }
+
+  /** Of a bucket in shards nobody knows at one instant what is out. */
+  async inspect(policy: Policy, partitionKey: string, cost: number): Promise<Inspection> {
+    if (this.#closed) throw closed('store');
+    if (!isSharded(policy)) return this.#batches.inspect(policy, partitionKey, cost);
+    const look = this.#shards.look(policy, partitionKey, cost);
+    return { decision: await this.#batches.track(look), out: undefined };
   }
 
   async reset(policy: Policy, partitionKey: string): Promise<void> {

@@ -15,10 +15,12 @@
 --          6, index of the key, holder, turn, count of numbers, and reports of three numbers each:
 --             epoch, permits spent, permits returned; count, and costs; permits to grant in advance:
 --             takes what is told off what is out, takes each cost that fits, then grants
+--          7, index of the key, cost: looks, and takes nothing
 -- Reply  the time, then in order: for 1 and 2, for each cost: 1 where it fits or 0, and its rule's
 --        facts; for 3 to 5: the facts for a cost of 0; for 6: 0 where that claim or a later one of its
 --        holder was heard before; else 1, as 1 has it for each cost, the permits granted, their epoch
---        and life (ms), and the facts for a cost of 0. Integers below 2^53 in size
+--        and life (ms), and the facts for a cost of 0; for 7: permits that are out, then as for 2.
+--        Integers below 2^53 in size
 --
 -- What stays true: a key is written once, whole or by appending, only where something was taken or
 -- put back or the clock stepped back, and always with an expiry at which the bucket is full.
@@ -112,6 +114,10 @@ while at < #asked do
     local i, holder, turn = take(), pack('<d', take()), take()
     local reports, costs = take_list(), take_list()
     claim(i, holder, turn, reports, costs, take())
+  elseif what == 7 then
+    local i, cost = take(), take()
+    tell((views[i].young or 0) + (views[i].old or 0))
+    conclude(i, cost, false, false)
   elseif what == 5 then
     local i = take()
     local p = policy_of[i]
