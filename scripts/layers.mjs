@@ -11,6 +11,7 @@ export const CORE_LAYERS = [
   ['lease', 'fallback'],
   ['region'],
   ['limiter'],
+  ['publishing'],
   ['http'],
   ['testing'],
 ];
@@ -21,6 +22,7 @@ const CORE_DOORS = {
     /^(errors\.ts|(policy|key|decision|limiter|fallback|metrics|time)\/|store\/(store\.ts|memory\/))/,
   'redis.ts': /^(store\/redis|region)\//,
   'http.ts': /^http\//,
+  'metrics.ts': /^(publishing|metrics|fallback)\//,
   'testing.ts': /^testing\//,
 };
 
@@ -32,6 +34,8 @@ const PACKAGES = {
   fetch: /^@rl\/core(\/http)?$/,
   koa: /^(@rl\/core(\/http)?|koa)$/,
   migrate: /^(@rl\/core(\/http)?|node:async_hooks)$/,
+  otel: /^(@rl\/core(\/(http|metrics))?|@opentelemetry\/api|node:diagnostics_channel)$/,
+  prometheus: /^(@rl\/core(\/(http|metrics))?|prom-client)$/,
   testkit: /^(?!@rl\/)/,
 };
 

@@ -7,7 +7,7 @@ export const LATENCY_BOUNDS_S: readonly number[] = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ];
 
-const NO_ERRORS: Readonly<Record<StoreFault, number>> = {
+export const NO_ERRORS: Readonly<Record<StoreFault, number>> = {
   timeout: 0,
   connection: 0,
   unavailable: 0,

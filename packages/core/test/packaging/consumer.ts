@@ -54,8 +54,13 @@ export async function packAll(): Promise<Packed> {
 /** Where a dependency of the consumer is taken from: the package of ours that has it installed. */
 export type Links = Readonly<Record<string, string>>;
 
-/** What comes along with ours by itself. */
-export const OWN_DEPENDENCIES: Links = { 'fastify-plugin': 'fastify/fastify-plugin' };
+/** What comes along with ours by itself, or is no choice of the app's. */
+export const OWN_DEPENDENCIES: Links = {
+  'fastify-plugin': 'fastify/fastify-plugin',
+  // Without these there is nobody to publish to.
+  '@opentelemetry/api': 'otel/@opentelemetry/api',
+  'prom-client': 'prometheus/prom-client',
+};
 
 /**
  * A project in a folder of its own that has installed `names` of ours and `links` of others, and

@@ -37,6 +37,10 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
         ).judge({}) === undefined && content('text/html', '').data === '' &&
         !refuseUpgrade({}, undefined)`,
     },
+    './metrics': {
+      names: ['LimiterSum', 'limitersOf'],
+      use: 'new LimiterSum().add(limitersOf([])) !== undefined && new LimiterSum().read().owed === 0',
+    },
     './testing': {
       names: ['ManualClock', 'frozenRedisStore'],
       use: `typeof frozenRedisStore(${CLIENT}, new ManualClock()).consume === 'function'`,
@@ -62,6 +66,18 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
         const hook = rateLimitHook(app, { limit: 1, window: '1m', name: 'hook' });
         return [...hooks].sort().join() === 'onClose,onRequest,onRoute' && hook.length === 3;
       })()`,
+    },
+  },
+  '@rl/prometheus': {
+    '.': {
+      names: ['publishMetrics'],
+      use: "typeof publishMetrics([]) === 'function'",
+    },
+  },
+  '@rl/otel': {
+    '.': {
+      names: ['publishMetrics'],
+      use: "typeof publishMetrics([]) === 'function'",
     },
   },
   '@rl/migrate': {

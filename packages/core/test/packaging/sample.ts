@@ -44,10 +44,14 @@ import { endpointOf, rateLimit as forKoa, type RateLimitOptions as ForKoa } from
 import {
   type ClientCount, toExpressRateLimitStore, toFastifyRateLimitStore, toNestThrottlerStorage,
 } from '@rl/migrate';
+import { publishMetrics as toOtel } from '@rl/otel';
+import { publishMetrics as toPrometheus } from '@rl/prometheus';
 import type { Express, Request } from 'express';
 import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { Cluster, Redis } from 'ioredis';
 import type { Middleware } from 'koa';
+import { metrics } from '@opentelemetry/api';
+import { Registry } from 'prom-client';
 
 const redis = new Redis({ lazyConnect: true });
 const shared: Store = redisStore(redis, { prefix: 'app' });
@@ -140,6 +144,16 @@ new (toFastifyRateLimitStore({ limiter, policy: 'free' }))({}).incr('ann', (erro
 export const isBlocked: Promise<boolean> = toNestThrottlerStorage({ store: shared })
   .increment('ann', 1000, 1, 0, 'default')
   .then((record) => record.isBlocked);
+export const stops: (() => void)[] = [
+  toPrometheus(limiter),
+  toPrometheus([limiter, limiter], { registry: new Registry() }),
+  toPrometheus(limiter, { registry: new Registry(Registry.OPENMETRICS_CONTENT_TYPE) }),
+  toOtel([limiter], { meter: metrics.getMeter('app') }),
+];
+// @ts-expect-error: no such option
+toPrometheus(limiter, { registers: [new Registry()] });
+// @ts-expect-error: not a limiter
+toOtel(shared);
 // @ts-expect-error: the limit is the middleware's
 toNestThrottlerStorage({ limit: 1 });
 `;
