@@ -1,0 +1,2 @@
+export type { MeteredLimiter } from '@rl/core/metrics';
+export { type PublishOptions, publishMetrics } from './publish-metrics.js';
