@@ -202,6 +202,8 @@ describe('on Redis', () => {
       limiter.metrics().storeErrors.connection,
     );
     expect(errors?.get('{"error.type":"connection"}')).toBeGreaterThan(0);
+    const failed = (await sdk.collect()).get(name)?.points.get('{"error.type":"connection"}');
+    expect(failed).toMatchObject({ count: 1 });
   });
 });
 

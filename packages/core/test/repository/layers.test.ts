@@ -24,6 +24,10 @@ describe('the layer check', () => {
     ['core/src/store/a.ts', 'const now = Date.now();'],
     ['express/src/index.ts', "import { x } from '@rl/core/redis';"],
     ['fetch/src/index.ts', "import { x } from 'hono';"],
+    ['core/src/metrics/a.ts', "import type { Limiter } from '../limiter/contract.js';"],
+    ['core/src/publishing/a.ts', "import { register } from 'prom-client';"],
+    ['otel/src/index.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
+    ['prometheus/src/index.ts', "import { metrics } from '@opentelemetry/api';"],
     ['koa/src/index.ts', "import { x } from 'express';"],
     ['testkit/src/index.ts', "import { x } from '@rl/core';"],
   ])('refuses %s: %s', (path, text) => {
