@@ -67,7 +67,10 @@ describe('a scrape of a limiter on Redis', () => {
     const { claims, granted, returned, writtenOff, buckets } = metrics.leases;
     expect(Math.min(claims, granted, buckets)).toBeGreaterThan(0);
     expect(metrics.rememberedDenials).toBe(1);
-    expect(await scrape(registry)).toMatchObject({
+    const series = await scrape(registry);
+    // As docs/metrics.md works it out.
+    expect(Object.keys(series)).toHaveLength(2 * 12 + 33 + 9 + 1);
+    expect(series).toMatchObject({
       ratelimit_lease_claims_total: claims,
       ratelimit_lease_permits_granted_total: granted,
       ratelimit_lease_permits_returned_total: returned,

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createLimiter } from '@rl/core';
 import { AggregatorRegistry, Counter, Registry, register } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -50,9 +53,21 @@ describe('X-01 on one registry', () => {
     expect(register.getMetricsAsArray()).toEqual([]);
   });
 
-  it('to import these modules, or to make a limiter, registers nothing', () => {
-    createLimiter({ policies: { p: FIVE } });
-    expect(register.getMetricsAsArray()).toEqual([]);
+  it('to import the packages, and to make a limiter, registers nothing', async () => {
+    const program = `
+      import { createLimiter } from '@rl/core';
+      import '@rl/core/http';
+      import '@rl/core/redis';
+      import { publishMetrics } from '@rl/prometheus';
+      import { register } from 'prom-client';
+      const limiter = createLimiter({ policies: { p: { limit: 1, window: '1m' } } });
+      const counts = [register.getMetricsAsArray().length];
+      publishMetrics(limiter);
+      console.log(counts.concat(register.getMetricsAsArray().length).join());`;
+    const args = ['--input-type=module', '--eval', program];
+    const cwd = fileURLToPath(new URL('..', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+    expect(stdout).toBe(`0,${NAMES.length}\n`);
   });
 
   it('a metric of somebody else with one of the names is told of, and nothing is registered', () => {
@@ -119,6 +134,14 @@ describe('what prom-client does with a registry works', () => {
       publishMetrics(createLimiter({ policies: { q: FIVE } }), { registry });
     }
     expect(await registry.getMetricsAsJSON()).toHaveLength(before.length);
+  });
+
+  it('a merge with another registry', async () => {
+    const other = new Registry();
+    new Counter({ name: 'app_total', help: 'Of the app.', registers: [other] });
+    const merged = Registry.merge([await published(), other]);
+    expect([...parseExposition(await merged.metrics()).keys()]).toEqual([...NAMES, 'app_total']);
+    expect(await decisions(merged, 'p')).toEqual({ 'allowed memory': 5, 'denied memory': 2 });
   });
 
   it('a reset changes nothing: what a limiter counted it has counted', async () => {

@@ -51,7 +51,7 @@ import { fastify as createFastify, type FastifyInstance } from 'fastify';
 import { Cluster, Redis } from 'ioredis';
 import type { Middleware } from 'koa';
 import { metrics } from '@opentelemetry/api';
-import { Registry } from 'prom-client';
+import { type OpenMetricsContentType, Registry } from 'prom-client';
 
 const redis = new Redis({ lazyConnect: true });
 const shared: Store = redisStore(redis, { prefix: 'app' });
@@ -147,7 +147,7 @@ export const isBlocked: Promise<boolean> = toNestThrottlerStorage({ store: share
 export const stops: (() => void)[] = [
   toPrometheus(limiter),
   toPrometheus([limiter, limiter], { registry: new Registry() }),
-  toPrometheus(limiter, { registry: new Registry(Registry.OPENMETRICS_CONTENT_TYPE) }),
+  toPrometheus(limiter, { registry: new Registry<OpenMetricsContentType>() }),
   toOtel([limiter], { meter: metrics.getMeter('app') }),
 ];
 // @ts-expect-error: no such option
