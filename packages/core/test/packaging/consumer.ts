@@ -30,7 +30,26 @@ export interface Packed {
 /** Packs what the build has left in the `dist` folders. */
 export async function packAll(): Promise<Packed> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'packed-')));
+  const names = await publishedFolders();
+  // In one run: pnpm takes longer to start than to pack.
+  const filters = names.map((name) => `--filter=./packages/${name}`);
+  const args = ['--recursive', ...filters, 'pack', '--out', join(root, '%s.tgz')];
+  await run('pnpm', args, { cwd: join(PACKAGES, '..') });
   const packages = new Map<string, { folder: string; manifest: Manifest }>();
+  for (const name of names) {
+    const folder = join(root, 'unpacked', name);
+    await mkdir(folder, { recursive: true });
+    const tarball = join(root, `rl-${name}.tgz`);
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder]);
+    const manifest = await manifestOf(folder);
+    packages.set(manifest.name, { folder, manifest });
+  }
+  return { root, packages };
+}
+
+/** Those of published packages, each of them built. */
+async function publishedFolders(): Promise<string[]> {
+  const published: string[] = [];
   for (const name of await readdir(PACKAGES)) {
     const source = join(PACKAGES, name);
     const { private: unpublished, exports } = await manifestOf(source);
@@ -40,15 +59,9 @@ export async function packAll(): Promise<Packed> {
         `packages/${name} is not built, or lacks ${Object.keys(exports)}: npm run build`,
       );
     }
-    const folder = join(root, 'unpacked', name);
-    const tarball = join(root, `${name}.tgz`);
-    await run('pnpm', ['pack', '--out', tarball], { cwd: source });
-    await mkdir(folder, { recursive: true });
-    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder]);
-    const manifest = await manifestOf(folder);
-    packages.set(manifest.name, { folder, manifest });
+    published.push(name);
   }
-  return { root, packages };
+  return published;
 }
 
 /** Where a dependency of the consumer is taken from: the package of ours that has it installed. */
