@@ -2,10 +2,11 @@
  * Sees to it that the tests and the bench have a Redis: the one `findRedis` of packages/testkit
  * finds, or, as root on Debian or Ubuntu, one installed by apt. Run it by itself to only do that.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { APT_ENV, canInstall, installPackage } from './apt.mjs';
 import { CommandFailed, run, runMain, runQuietly, step } from './run.mjs';
 import { root, setUp } from './setup.mjs';
 
@@ -25,41 +26,18 @@ export async function ensureRedis() {
   });
 }
 
-/** Root on a Debian or one of its kin. */
-function canInstall() {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
-  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(release);
-}
-
 /** Installs the program only: the service that comes with it is neither started nor enabled. */
 async function installServer() {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const ranBefore = await answersAtDefaultPort();
-  await runQuietly('apt-get', ['update'], { env });
-  await withoutServiceStarts(() =>
-    runQuietly('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { env }),
-  );
+  await installPackage('redis-server');
   if (existsSync('/run/systemd/system')) {
-    await runQuietly('systemctl', ['disable', '--now', 'redis-server'], { env });
+    await runQuietly('systemctl', ['disable', '--now', 'redis-server'], { env: APT_ENV });
   }
   if (ranBefore || !(await answersAtDefaultPort())) return;
-  await run('service', ['redis-server', 'stop'], { env, quiet: true });
+  await run('service', ['redis-server', 'stop'], { env: APT_ENV, quiet: true });
   if (await answersAtDefaultPort()) {
     const what = 'The installed redis-server was started as a service and could not be stopped.';
     throw new CommandFailed(what, { code: 1 });
-  }
-}
-
-/** Debian's own way to forbid package scripts to start services: policy-rc.d answering 101. */
-async function withoutServiceStarts(work) {
-  const policy = '/usr/sbin/policy-rc.d';
-  if (existsSync(policy)) return work();
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    return await work();
-  } finally {
-    rmSync(policy, { force: true });
   }
 }
 

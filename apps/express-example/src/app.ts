@@ -1,16 +1,15 @@
-import type { FallbackOptions, Store } from '@rl/core';
-import { isLogin, pagesOf } from '@rl/example-service';
+import type { Limiter } from '@rl/core';
+import { isLogin, pagesOf, type ServicePolicy } from '@rl/example-service';
 import express, { type Express } from 'express';
 import { createLimits, customerOf } from './limits.js';
 
 /**
  * The service.
  *
- * @param store where it counts
- * @param fallback what it does while the store cannot answer
+ * @param limiter of all its limits; whoever made it closes it
  */
-export function createApp(store: Store, fallback: FallbackOptions): Express {
-  const limits = createLimits(store, fallback);
+export function createApp(limiter: Limiter<ServicePolicy>): Express {
+  const limits = createLimits(limiter);
   const app = express();
   app.use(limits.tier);
   app.get('/health', (_req, res) => {

@@ -1,11 +1,12 @@
-import type { FallbackOptions, Store } from '@rl/core';
+import type { Limiter } from '@rl/core';
 import type { Denial } from '@rl/core/http';
 import {
   type Customer,
   deniedBody,
   findCustomer,
   pagesOf,
-  STRANGER_LIMIT,
+  type ServicePolicy,
+  tierOf,
 } from '@rl/example-service';
 import { rateLimit } from '@rl/express';
 import type { Request, RequestHandler } from 'express';
@@ -17,18 +18,13 @@ export function customerOf(req: Request): Customer | undefined {
   return findCustomer(req.get('x-api-key'));
 }
 
-/**
- * The limits of the service, counted in `store`.
- *
- * @param fallback what they do while the store cannot answer
- */
+/** The limits of the service, each by one policy of its limiter. */
 export function createLimits(
-  store: Store,
-  fallback: FallbackOptions,
-): Record<'tier' | 'search' | 'login', RequestHandler> {
+  limiter: Limiter<ServicePolicy>,
+): Record<ServicePolicy, RequestHandler> {
   const common = {
-    store,
-    fallback,
+    limiter,
+    policies: (req: Request) => tierOf(customerOf(req)),
     body: (denial: Denial, req: Request) => deniedBody(denial, req.get('accept')),
   };
   // Only a key that we gave out has a quota of its own: invented ones share their address's.
@@ -37,27 +33,19 @@ export function createLimits(
     /** By customer, as many as they pay for. */
     tier: rateLimit({
       ...common,
-      name: 'tier',
-      limit: (req) => customerOf(req)?.limit ?? STRANGER_LIMIT,
-      window: '1m',
-      key,
+      keys: (req) => ({ tier: key(req) }),
       skip: (req) => UNCOUNTED.has(req.path),
     }),
     /** By customer and by what a search fetches. */
     search: rateLimit({
       ...common,
-      name: 'search',
-      limit: 10,
-      window: '1m',
-      key,
+      keys: (req) => ({ search: key(req) }),
       cost: (req) => pagesOf(req.query.pages),
     }),
     /** By address. Logins that succeed give back what they cost: only guesses count. */
     login: rateLimit({
       ...common,
-      name: 'login',
-      limit: 3,
-      window: '15m',
+      keys: () => ({ login: undefined }),
       refundWhen: 'successful',
     }),
   };

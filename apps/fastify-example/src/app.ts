@@ -1,5 +1,5 @@
-import type { FallbackOptions, Store } from '@rl/core';
-import { isLogin, pagesOf } from '@rl/example-service';
+import type { Limiter } from '@rl/core';
+import { isLogin, pagesOf, type ServicePolicy } from '@rl/example-service';
 import { rateLimit } from '@rl/fastify';
 import { type FastifyInstance, fastify } from 'fastify';
 import { createLimits, customerOf } from './limits.js';
@@ -8,11 +8,10 @@ import { createLimits, customerOf } from './limits.js';
  * The service. A limit holds for the routes of the context that it is registered in, and of those
  * within.
  *
- * @param store where it counts
- * @param fallback what it does while the store cannot answer
+ * @param limiter of all its limits; whoever made it closes it
  */
-export function createApp(store: Store, fallback: FallbackOptions): FastifyInstance {
-  const limits = createLimits(store, fallback);
+export function createApp(limiter: Limiter<ServicePolicy>): FastifyInstance {
+  const limits = createLimits(limiter);
   const app = fastify();
   app.register(rateLimit, limits.tier);
   app.get('/health', () => ({ status: 'ok' }));

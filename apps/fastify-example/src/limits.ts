@@ -1,11 +1,12 @@
-import type { FallbackOptions, Store } from '@rl/core';
+import type { Limiter } from '@rl/core';
 import type { Denial } from '@rl/core/http';
 import {
   type Customer,
   deniedBody,
   findCustomer,
   pagesOf,
-  STRANGER_LIMIT,
+  type ServicePolicy,
+  tierOf,
 } from '@rl/example-service';
 import type { RateLimitOptions } from '@rl/fastify';
 import type { FastifyRequest } from 'fastify';
@@ -17,18 +18,13 @@ export function customerOf(request: FastifyRequest): Customer | undefined {
   return findCustomer(request.headers['x-api-key']);
 }
 
-/**
- * The limits of the service, counted in `store`.
- *
- * @param fallback what they do while the store cannot answer
- */
+/** The limits of the service, each by one policy of its limiter. */
 export function createLimits(
-  store: Store,
-  fallback: FallbackOptions,
-): Record<'tier' | 'search' | 'login', RateLimitOptions> {
+  limiter: Limiter<ServicePolicy>,
+): Record<ServicePolicy, RateLimitOptions> {
   const common = {
-    store,
-    fallback,
+    limiter,
+    policies: (request: FastifyRequest) => tierOf(customerOf(request)),
     body: (denial: Denial, request: FastifyRequest) => deniedBody(denial, request.headers.accept),
   };
   // Only a key that we gave out has a quota of its own: invented ones share their address's.
@@ -37,27 +33,19 @@ export function createLimits(
     /** By customer, as many as they pay for. */
     tier: {
       ...common,
-      name: 'tier',
-      limit: (request) => customerOf(request)?.limit ?? STRANGER_LIMIT,
-      window: '1m',
-      key,
+      keys: (request) => ({ tier: key(request) }),
       skip: (request) => UNCOUNTED.has(request.routeOptions.url),
     },
     /** By customer and by what a search fetches. */
     search: {
       ...common,
-      name: 'search',
-      limit: 10,
-      window: '1m',
-      key,
+      keys: (request) => ({ search: key(request) }),
       cost: (request) => pagesOf((request.query as { pages?: unknown }).pages),
     },
     /** By address. Logins that succeed give back what they cost: only guesses count. */
     login: {
       ...common,
-      name: 'login',
-      limit: 3,
-      window: '15m',
+      keys: () => ({ login: undefined }),
       refundWhen: 'successful',
     },
   };

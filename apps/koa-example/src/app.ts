@@ -1,17 +1,16 @@
 import Router from '@koa/router';
-import type { FallbackOptions, Store } from '@rl/core';
-import { isLogin, pagesOf } from '@rl/example-service';
+import type { Limiter } from '@rl/core';
+import { isLogin, pagesOf, type ServicePolicy } from '@rl/example-service';
 import Koa from 'koa';
 import { createLimits, customerOf } from './limits.js';
 
 /**
  * The service.
  *
- * @param store where it counts
- * @param fallback what it does while the store cannot answer
+ * @param limiter of all its limits; whoever made it closes it
  */
-export function createApp(store: Store, fallback: FallbackOptions): Koa {
-  const limits = createLimits(store, fallback);
+export function createApp(limiter: Limiter<ServicePolicy>): Koa {
+  const limits = createLimits(limiter);
   const open = new Router();
   open.get('/health', (ctx) => {
     ctx.body = { status: 'ok' };

@@ -1,11 +1,12 @@
-import type { FallbackOptions, Store } from '@rl/core';
+import type { Limiter } from '@rl/core';
 import type { Denial } from '@rl/core/http';
 import {
   type Customer,
   deniedBody,
   findCustomer,
   pagesOf,
-  STRANGER_LIMIT,
+  type ServicePolicy,
+  tierOf,
 } from '@rl/example-service';
 import { rateLimit } from '@rl/koa';
 import type { Context, Middleware } from 'koa';
@@ -17,18 +18,11 @@ export function customerOf(ctx: Context): Customer | undefined {
   return findCustomer(ctx.get('x-api-key'));
 }
 
-/**
- * The limits of the service, counted in `store`.
- *
- * @param fallback what they do while the store cannot answer
- */
-export function createLimits(
-  store: Store,
-  fallback: FallbackOptions,
-): Record<'tier' | 'search' | 'login', Middleware> {
+/** The limits of the service, each by one policy of its limiter. */
+export function createLimits(limiter: Limiter<ServicePolicy>): Record<ServicePolicy, Middleware> {
   const common = {
-    store,
-    fallback,
+    limiter,
+    policies: (ctx: Context) => tierOf(customerOf(ctx)),
     body: (denial: Denial, ctx: Context) => deniedBody(denial, ctx.get('accept')),
   };
   // Only a key that we gave out has a quota of its own: invented ones share their address's.
@@ -37,27 +31,19 @@ export function createLimits(
     /** By customer, as many as they pay for. */
     tier: rateLimit({
       ...common,
-      name: 'tier',
-      limit: (ctx) => customerOf(ctx)?.limit ?? STRANGER_LIMIT,
-      window: '1m',
-      key,
+      keys: (ctx) => ({ tier: key(ctx) }),
       skip: (ctx) => UNCOUNTED.has(ctx.path),
     }),
     /** By customer and by what a search fetches. */
     search: rateLimit({
       ...common,
-      name: 'search',
-      limit: 10,
-      window: '1m',
-      key,
+      keys: (ctx) => ({ search: key(ctx) }),
       cost: (ctx) => pagesOf(ctx.query.pages),
     }),
     /** By address. Logins that succeed give back what they cost: only guesses count. */
     login: rateLimit({
       ...common,
-      name: 'login',
-      limit: 3,
-      window: '15m',
+      keys: () => ({ login: undefined }),
       refundWhen: 'successful',
     }),
   };
