@@ -17,7 +17,7 @@ function pages() {
       .filter((path) => path.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(path))
       .map((path) => join(folder, path));
   const own = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'];
-  return [...own, ...below('docs'), ...below('packages'), ...below('apps')];
+  return [...own, ...below('docs'), ...below('packages'), ...below('apps'), ...below('monitoring')];
 }
 
 /** Every ```ts block of a page: its text, its line, and whether it is to be run. */

@@ -91,15 +91,16 @@ function readStamp() {
   }
 }
 
-/** The folders of the workspace: packages/*, apps/*. */
+/** The folders of the workspace: packages/*, apps/*, monitoring. */
 function members() {
-  return ['packages', 'apps'].flatMap((group) => {
+  const grouped = ['packages', 'apps'].flatMap((group) => {
     const folder = join(root, group);
     if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .map((name) => join(folder, name))
-      .filter((member) => existsSync(join(member, 'package.json')));
+    return readdirSync(folder).map((name) => join(folder, name));
   });
+  return [...grouped, join(root, 'monitoring')].filter((member) =>
+    existsSync(join(member, 'package.json')),
+  );
 }
 
 /** Changes with anything that decides what an install brings. */
