@@ -94,6 +94,8 @@ const servers = (...names: string[]) =>
     ]),
   );
 
+const counted = { vsWithout: positive, nsPerDecision: positive, nsWithout: positive };
+
 const lease = {
   nsPerDecision: positive,
   vsExpressMemoryStore: positive,
@@ -189,6 +191,7 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
       },
     },
     lease,
+    metrics: { rounds: positive, memory: counted, lease: counted },
   });
   expect(await redis.dbsize()).toBe(0);
 }, 120_000);

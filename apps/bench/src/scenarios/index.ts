@@ -6,6 +6,7 @@ import { leaseCpu } from './lease-cpu.js';
 import { leaseHttp } from './lease-http.js';
 import { leaseLocal } from './lease-local.js';
 import { local } from './local.js';
+import { metrics } from './metrics.js';
 import { redis } from './redis.js';
 
 /** All of them, in the order they run; the last ones on request. */
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   leaseLocal,
   leaseCpu,
   leaseHttp,
+  metrics,
   cluster,
   hotKey,
 ];

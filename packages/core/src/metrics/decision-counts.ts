@@ -8,8 +8,8 @@ export const MAX_CLASSES = 32;
 /** The key class that stands for all above that. */
 export const OTHER_CLASSES = 'other';
 
-/** Origins in the order of the counts, and for each what its three counts are called. */
-const ORIGINS: readonly Origin[] = ['store', 'lease', 'memory', 'fallback'];
+/** Origins in the order of the counts, those of local decisions first; and what their counts are called. */
+const ORIGINS: readonly Origin[] = ['lease', 'memory', 'store', 'fallback'];
 const KINDS: readonly Outcome[] = ['allowed', 'denied', 'shadow_denied'];
 const WITHOUT_STORE: readonly Outcome[] = ['fallback_allowed', 'fallback_denied', 'shadow_denied'];
 
@@ -40,23 +40,18 @@ export class DecisionCounts {
   }
 }
 
+/** From here on a decision denied the call, or would have. */
+export const FIRST_DENIAL: number = ORIGINS.length;
+
 /** Where a decision counts. */
 export function indexOf({ origin, allowed, wouldDeny }: Decision): number {
-  const kind = allowed ? (wouldDeny ? 2 : 0) : 1;
-  switch (origin) {
-    case 'store':
-      return kind;
-    case 'lease':
-      return 3 + kind;
-    case 'memory':
-      return 6 + kind;
-    default:
-      return 9 + kind;
-  }
+  const place = origin === 'lease' ? 0 : origin === 'memory' ? 1 : origin === 'store' ? 2 : 3;
+  if (!allowed) return FIRST_DENIAL + place;
+  return wouldDeny ? 2 * FIRST_DENIAL + place : place;
 }
 
 function labelsOf(index: number): { outcome: Outcome; origin: Origin } {
-  const origin = ORIGINS[Math.floor(index / KINDS.length)] as Origin;
+  const origin = ORIGINS[index % ORIGINS.length] as Origin;
   const names = origin === 'fallback' ? WITHOUT_STORE : KINDS;
-  return { outcome: names[index % KINDS.length] as Outcome, origin };
+  return { outcome: names[Math.floor(index / ORIGINS.length)] as Outcome, origin };
 }

@@ -2,9 +2,10 @@ import type { Decision } from '../decision/decision.js';
 import type { Policy } from '../policy/policy.js';
 import type { Clock } from '../time/clock.js';
 import { DECISION, type DecisionMessage } from './channels.js';
-import { type Counts, DecisionCounts, indexOf } from './decision-counts.js';
+import { type Counts, DecisionCounts, FIRST_DENIAL, indexOf } from './decision-counts.js';
 import type { DecisionCount } from './limiter-metrics.js';
 import { PolicyTraffic } from './policy-traffic.js';
+import { Sampler } from './sampler.js';
 import type { DenialNote, TopKeys } from './top-keys.js';
 
 /** What was asked of one policy: a `Charge` is one. */
@@ -14,16 +15,23 @@ interface Asked {
   readonly cost: number;
 }
 
-/** What is noted of a policy's decisions. */
-interface Tally {
+/** What is noted of the decisions of one policy and key class; as a sampler it takes calls to note whose. */
+class Tally extends Sampler {
   readonly counts: Counts;
   /** Undefined where no keys are kept. */
   readonly traffic: PolicyTraffic | undefined;
+
+  constructor(counts: Counts, traffic: PolicyTraffic | undefined) {
+    super(Math.random);
+    this.counts = counts;
+    this.traffic = traffic;
+  }
 }
 
 /** Sees all decisions of one limiter, once each. What only looks, at a cost of 0, is none. */
 export class DecisionObserver {
   readonly #limiter: object;
+  readonly #nowMs: () => number;
   readonly #counts = new DecisionCounts();
   readonly #traffic = new Map<string, PolicyTraffic>();
   readonly #tallies = new WeakMap<Policy, Tally>();
@@ -38,6 +46,7 @@ export class DecisionObserver {
   constructor(limiter: object, policies: Iterable<Policy>, topKeys: number, clock: Clock) {
     this.#limiter = limiter;
     const nowMs = () => clock.nowMs();
+    this.#nowMs = nowMs;
     for (const policy of policies) {
       const { name } = policy;
       if (topKeys > 0) this.#traffic.set(name, new PolicyTraffic(topKeys, nowMs, Math.random));
@@ -46,14 +55,14 @@ export class DecisionObserver {
   }
 
   decided(asked: Asked, decision: Decision): void {
-    const { policy, key, cost } = asked;
+    const { policy, cost } = asked;
     if (cost === 0) return;
     const tally = policy === this.#lastPolicy ? (this.#lastTally as Tally) : this.#tallyOf(policy);
-    const { counts, traffic } = tally;
     const index = indexOf(decision);
-    counts[index] = (counts[index] as number) + 1;
-    if (traffic !== undefined) traffic.note(key, cost, decision);
-    if (DECISION.hasSubscribers) this.#publish(asked, decision);
+    (tally.counts[index] as number)++;
+    if (--tally.until === 0 || index >= FIRST_DENIAL || DECISION.hasSubscribers) {
+      this.#note(tally, asked, decision);
+    }
   }
 
   /**
@@ -86,10 +95,7 @@ export class DecisionObserver {
 
   #tallyOf(policy: Policy): Tally {
     const known = this.#tallies.get(policy);
-    const tally = known ?? {
-      counts: this.#counts.of(policy),
-      traffic: this.#traffic.get(policy.name),
-    };
+    const tally = known ?? new Tally(this.#counts.of(policy), this.#traffic.get(policy.name));
     if (known === undefined) this.#tallies.set(policy, tally);
     this.#lastPolicy = policy;
     this.#lastTally = tally;
@@ -97,6 +103,18 @@ export class DecisionObserver {
   }
 
   /** Apart, to keep the way past it short. */
+  #note(tally: Tally, asked: Asked, decision: Decision): void {
+    const { key, cost } = asked;
+    const { traffic } = tally;
+    if (tally.until === 0) {
+      const nowMs = this.#nowMs();
+      const times = tally.next(nowMs);
+      traffic?.noteCall(key, times, nowMs);
+    }
+    if (!decision.allowed || decision.wouldDeny) traffic?.noteDenial(key, cost, decision);
+    if (DECISION.hasSubscribers) this.#publish(asked, decision);
+  }
+
   #publish({ policy: { keyClass }, key, cost }: Asked, decision: Decision): void {
     const message: DecisionMessage = { limiter: this.#limiter, key, cost, keyClass, decision };
     DECISION.publish(message);

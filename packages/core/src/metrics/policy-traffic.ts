@@ -25,7 +25,6 @@ interface Generation {
 export class PolicyTraffic {
   readonly #room: number;
   readonly #nowMs: () => number;
-  readonly #calls: Sampler;
   readonly #denials: Sampler;
   #young: Generation;
   #old: Generation | undefined;
@@ -37,20 +36,31 @@ export class PolicyTraffic {
   constructor(room: number, nowMs: () => number, random: () => number) {
     this.#room = room;
     this.#nowMs = nowMs;
-    this.#calls = new Sampler(random);
     this.#denials = new Sampler(random);
     this.#young = this.#begin(nowMs());
   }
 
-  note(key: string, cost: number, decision: Decision): void {
-    if (this.#calls.take()) {
-      const nowMs = this.#nowMs();
-      this.#roll(nowMs);
-      this.#young.busiest.add(key, this.#calls.next(nowMs));
-    }
-    if ((!decision.allowed || decision.wouldDeny) && this.#denials.take()) {
-      this.#noteDenial(key, cost, decision);
-    }
+  /** @param times for how many calls it stands: at least 1 */
+  noteCall(key: string, times: number, nowMs: number): void {
+    this.#roll(nowMs);
+    this.#young.busiest.add(key, times);
+  }
+
+  /** Of a call that was denied, or would have been. */
+  noteDenial(key: string, cost: number, decision: Decision): void {
+    if (--this.#denials.until > 0) return;
+    const nowMs = this.#nowMs();
+    this.#roll(nowMs);
+    const times = this.#denials.next(nowMs);
+    const { notes } = this.#young.denied.add(key, times);
+    const { retryAfterMs, origin, wouldDeny: shadow } = decision;
+    const atMs = wallClock.nowMs();
+    const note = { atMs, count: times, cost, retryAfterMs, origin, shadow };
+    const [last] = notes;
+    const isSame = last !== undefined && atMs >= last.atMs && atMs - last.atMs < NOTE_MS;
+    if (isSame) notes[0] = { ...note, atMs: last.atMs, count: last.count + times };
+    else notes.unshift(note);
+    if (notes.length > MAX_NOTES) notes.pop();
   }
 
   /** @param count most keys of each kind */
@@ -74,21 +84,6 @@ export class PolicyTraffic {
       count: found.reduce((sum, { count, error }) => sum + count - error, 0),
       last: found.flatMap(({ notes }) => notes).slice(0, MAX_NOTES),
     };
-  }
-
-  #noteDenial(key: string, cost: number, decision: Decision): void {
-    const nowMs = this.#nowMs();
-    this.#roll(nowMs);
-    const times = this.#denials.next(nowMs);
-    const { notes } = this.#young.denied.add(key, times);
-    const { retryAfterMs, origin, wouldDeny: shadow } = decision;
-    const atMs = wallClock.nowMs();
-    const note = { atMs, count: times, cost, retryAfterMs, origin, shadow };
-    const [last] = notes;
-    const isSame = last !== undefined && atMs >= last.atMs && atMs - last.atMs < NOTE_MS;
-    if (isSame) notes[0] = { ...note, atMs: last.atMs, count: last.count + times };
-    else notes.unshift(note);
-    if (notes.length > MAX_NOTES) notes.pop();
   }
 
   #roll(nowMs: number): void {

@@ -1,6 +1,6 @@
 /** So many events a second are taken each; of more, one in `RATE` on average. */
 export const EXACT_PER_SECOND = 1000;
-export const RATE = 64;
+export const RATE = 1024;
 
 const SECOND_MS = 1000;
 
@@ -10,8 +10,8 @@ const SECOND_MS = 1000;
  */
 export class Sampler {
   readonly #random: () => number;
-  /** Events until one is taken. */
-  #until = 1;
+  /** Events until one is taken: whoever sees one counts it down, and at 0 calls `next`. */
+  until = 1;
   /** For how many the next that is taken stands. */
   #times = 1;
   #taken = 0;
@@ -20,11 +20,6 @@ export class Sampler {
   /** @param random from 0 to below 1 */
   constructor(random: () => number) {
     this.#random = random;
-  }
-
-  /** For each event: true where it is taken, and then `next` is to be called. */
-  take(): boolean {
-    return --this.#until === 0;
   }
 
   /** @returns for how many events the one that was taken stands */
@@ -36,8 +31,8 @@ export class Sampler {
     }
     const isExact = ++this.#taken < EXACT_PER_SECOND;
     this.#times = isExact ? 1 : RATE;
-    // From 1 to 127: 64 on average.
-    this.#until = isExact ? 1 : 1 + Math.floor(this.#random() * (2 * RATE - 1));
+    // From 1 to 2047: 1024 on average.
+    this.until = isExact ? 1 : 1 + Math.floor(this.#random() * (2 * RATE - 1));
     return times;
   }
 }
