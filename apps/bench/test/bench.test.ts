@@ -146,7 +146,7 @@ test('a run with --json ends with one line of JSON and leaves no key behind', as
   const { code, stdout, stderr } = await start('--json', '--quick').ended;
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: ['exact', 'local', 'redis', 'lease-local', 'lease-cpu', 'lease-http']
+    stderr: ['exact', 'local', 'redis', 'lease-local', 'lease-cpu', 'lease-http', 'metrics']
       .map((name) => `measuring ${name} ...\n`)
       .join(''),
   });

@@ -56,5 +56,5 @@ export {
   type MemoryStoreOptions,
   memoryStore,
 } from './store/memory/memory-store.js';
-export type { Charge, Claim, Grant, Inspection, LeaseReport, Store } from './store/store.js';
+export type { Charge, Claim, Examination, Grant, LeaseReport, Store } from './store/store.js';
 export type { Clock } from './time/clock.js';

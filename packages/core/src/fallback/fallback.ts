@@ -2,7 +2,7 @@ import type { Decision } from '../decision/decision.js';
 import { isStoreFailure, type RateLimitError, type StoreFault } from '../errors.js';
 import type { StoreWatcher } from '../metrics/store-watcher.js';
 import type { Policy } from '../policy/policy.js';
-import type { Charge, Store } from '../store/store.js';
+import type { Charge, Examination, Store } from '../store/store.js';
 import { atMost } from '../time/at-most.js';
 import type { Clock } from '../time/clock.js';
 import { RETURN_MS, type StoreState } from './breaker.js';
@@ -154,6 +154,30 @@ export class Fallback {
     ask: () => Promise<readonly Decision[]>,
   ): Promise<readonly Decision[]> {
     return this.#guard(charges, ask, SEVERAL);
+  }
+
+  /** What a call would meet, which is not made: at the store, or without it. */
+  examine(charge: Charge, ask: () => Promise<Examination>): Promise<Examination> {
+    const { key } = charge;
+    this.#counter.start();
+    const place = this.#places.of(key);
+    const { link } = place;
+    link.look();
+    const without = (fault: StoreFault): Examination => {
+      return { decision: this.#local.examine(charge, fault), out: undefined };
+    };
+    if (link.state !== 'up') return Promise.resolve(without(link.lastFault));
+    place.payFor([charge]);
+    return new Promise((resolve, reject) => {
+      const answered = (found: Examination) => {
+        const isOfStore = found.decision.origin === 'store';
+        resolve(found);
+        return isOfStore;
+      };
+      const failed = (error: Error) =>
+        isStoreFailure(error) ? resolve(without(faultOf(error))) : reject(error);
+      link.ask({ key, ask, answered, failed }, place.shares(charge));
+    });
   }
 
   /**

@@ -92,6 +92,16 @@ export class LocalDecisions {
     });
   }
 
+  /** What `decide` would say of one charge by itself; charges nothing. */
+  examine({ policy, key, cost }: Charge, fault: StoreFault): Decision {
+    const mode = this.modeOf(policy);
+    this.#recall(policy, key);
+    const share = this.#shareOf(policy);
+    const asked = { policy: share, key, cost: mode === 'local' ? cost : 0 };
+    const [decision] = this.#shares.tryConsumeAll([asked, NEVER]);
+    return inMode(decision as Decision, policy, cost, { mode, fault });
+  }
+
   /**
    * The store has just said what is left of a bucket. It does not know yet what is owed to it, if
    * anything: then the share knows better.

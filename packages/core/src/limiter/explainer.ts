@@ -4,7 +4,7 @@ import type { LeaseBook } from '../lease/lease-book.js';
 import type { DecisionObserver } from '../metrics/decision-observer.js';
 import type { Policy } from '../policy/policy.js';
 import { decideByLook } from '../region/region-decision.js';
-import type { Charge, Inspection, Store } from '../store/store.js';
+import type { Charge, Examination, Store } from '../store/store.js';
 import type { Explanation, PolicyExplanation } from './explanation.js';
 
 /** Says how it stands with a key, and why. Changes nothing. */
@@ -42,7 +42,7 @@ export class Explainer {
   async #explainOne({ policy, key, cost }: Charge): Promise<PolicyExplanation> {
     // One that only watches would say that all fits.
     const enforced = policy.shadow ? Object.freeze({ ...policy, shadow: false }) : policy;
-    const { decision, out } = await this.#inspect({ policy: enforced, key, cost });
+    const { decision, out } = await this.#examine({ policy: enforced, key, cost });
     const held = this.#leases.held(policy, key);
     const fits = decision.allowed || (held > 0 && cost <= held);
     return {
@@ -58,36 +58,28 @@ export class Explainer {
     };
   }
 
-  async #inspect(charge: Charge): Promise<Inspection> {
-    const { policy, key, cost } = charge;
-    const look = { ...charge, cost: 0 };
-    const here = this.#store.tryConsume(policy, key, 0);
-    if (here !== undefined) return this.#ask(charge);
-    let out: number | undefined;
-    let isInspected = false;
-    const decision =
-      (this.#fallback.mayAsk(key) ? undefined : this.#fallback.tryDecide([look])?.[0]) ??
-      (await this.#fallback.guardOne(look, async () => {
-        const found = await this.#ask(charge);
-        out = found.out;
-        isInspected = true;
-        return found.decision;
-      }));
-    const isAnswered = isInspected && decision.origin !== 'fallback';
-    return { decision: isAnswered ? decision : decideByLook(policy, decision, cost), out };
+  async #examine(charge: Charge): Promise<Examination> {
+    const { policy, key } = charge;
+    const isHere = this.#store.tryConsume(policy, key, 0) !== undefined;
+    return isHere ? this.#ask(charge) : this.#fallback.examine(charge, () => this.#ask(charge));
   }
 
-  async #ask({ policy, key, cost }: Charge): Promise<Inspection> {
-    if (this.#store.inspect !== undefined) return this.#store.inspect(policy, key, cost);
+  async #ask({ policy, key, cost }: Charge): Promise<Examination> {
+    if (this.#store.examine !== undefined) return this.#store.examine(policy, key, cost);
     const look = await this.#store.consume(policy, key, 0);
     return { decision: decideByLook(policy, look, cost), out: undefined };
   }
 }
 
-/** Of a token bucket the time until it is full tells how far below zero it is. */
+/**
+ * Of a token bucket the time until it is full tells how far below zero it is: what it is short of has
+ * come by then, and not yet a millisecond earlier. Where more than a permit comes in one, it is the
+ * least that can be.
+ */
 function levelOf({ algorithm, burst, limit, windowMs }: Policy, decision: Decision): number {
   const { remaining, resetAfterMs } = decision;
   const isBucket = algorithm === 'token-bucket' || algorithm === 'gcra';
   if (!isBucket || remaining > 0 || limit === 0) return remaining;
-  return Math.min(0, burst - Math.floor((resetAfterMs * limit) / windowMs));
+  const short = 1 + Math.floor(((resetAfterMs - 1) * limit) / windowMs);
+  return Math.min(0, burst - short);
 }

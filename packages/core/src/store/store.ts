@@ -50,7 +50,7 @@ export interface Grant {
 }
 
 /** How it stands with a bucket. */
-export interface Inspection {
+export interface Examination {
   /** What `consume` would answer. */
   readonly decision: Decision;
   /** Permits of it that replicas hold in advance; undefined where that is not known. */
@@ -138,7 +138,7 @@ export interface Store {
   overcharge(policy: Policy, key: string, permits: number): Promise<Decision>;
 
   /** What a cost would meet; changes nothing. Left out: a cost of 0 has to tell. */
-  inspect?(policy: Policy, key: string, cost: number): Promise<Inspection>;
+  examine?(policy: Policy, key: string, cost: number): Promise<Examination>;
 
   /** Forgets the bucket: the next check finds it full. */
   reset(policy: Policy, key: string): Promise<void>;

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isRateLimitError } from '../../src/errors.js';
-import { describePolicy, type PolicyOptions, parsePolicy } from '../../src/policy/policy.js';
+import {
+  describePolicy,
+  type PolicyOptions,
+  parsePolicy,
+  samePolicy,
+} from '../../src/policy/policy.js';
 
 /** The error of parsing `options`, as users of a limiter see it. */
 function refusal(options: unknown, name = 'tenant') {
@@ -39,6 +44,7 @@ describe('a policy is completed', () => {
       algorithm: 'token-bucket',
       overdraft: policy.burst,
       shadow: false,
+      keyClass: 'default',
       ...expected,
     });
     expect(Object.isFrozen(policy)).toBe(true);
@@ -112,12 +118,34 @@ describe('C-02 what cannot be used is refused: the field is named and the value 
       'limit',
       'must be at most 10000 with sliding-log, which keeps every call; sliding-window has no such',
     ],
+    [{ keyClass: 5 }, 'TypeError', 'keyClass', 'must be a text, got 5'],
+    [{ keyClass: null }, 'TypeError', 'keyClass', 'must be a text, got null'],
+    [{ keyClass: 'x'.repeat(65) }, 'RangeError', 'keyClass', 'must be 1 to 64 letters'],
+    ...['', 'a b', '-a', 'é'].map(
+      (keyClass) =>
+        [
+          { keyClass },
+          'RangeError',
+          'keyClass',
+          `must be 1 to 64 letters, digits, "_", "." or "-", beginning with a letter or a digit, got "${keyClass}"`,
+        ] as [object, string, string, string],
+    ),
     [{ burst: 2 ** 50, window: '30d' }, 'RangeError', 'burst', 'must be at most 3474999 with'],
   ])('%j', (change, kind, field, message) => {
     const refused = refusal({ limit: 5, window: '1s', ...change });
     expect(refused).toMatchObject({ kind, field: `policies.tenant.${field}` });
     expect(refused.message).toContain(`policies.tenant.${field} must be `);
     expect(refused.message).toContain(message);
+  });
+
+  it('a key class is "default", or what is given, and changes no quota', () => {
+    const plain = parsePolicy('p', { limit: 5, window: '1s' }, '');
+    expect(plain.keyClass).toBe('default');
+    for (const keyClass of ['a', '9.b_c-d', 'x'.repeat(64)]) {
+      const policy = parsePolicy('p', { limit: 5, window: '1s', keyClass }, '');
+      expect(policy.keyClass).toBe(keyClass);
+      expect(samePolicy(policy, plain)).toBe(true);
+    }
   });
 
   it('the largest burst that is named is accepted, one more is not', () => {
@@ -131,7 +159,7 @@ describe('C-02 what cannot be used is refused: the field is named and the value 
       kind: 'TypeError',
       field: 'policies.tenant.max',
       message:
-        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm, overdraft, shadow, lease, shards, fallback',
+        'policies.tenant.max is not an option; the options are limit, window, burst, algorithm, overdraft, shadow, lease, shards, fallback, keyClass',
     });
   });
 

@@ -8,6 +8,7 @@ describe('the layer check', () => {
     ['core/src/http.ts', "export { Gate } from './http/gate.js';"],
     ['core/src/time/clock.ts', 'performance.now();'],
     ['express/src/index.ts', "import { Gate } from '@rl/core/http';"],
+    ['koa/src/status-page.ts', "import { StatusPage } from '@rl/core/status';"],
     ['core/src/store/a.ts', '/* performance.now() is not read here */'],
   ])('accepts %s: %s', (path, text) => {
     expect(findViolations([[path, text]])).toEqual([]);
@@ -25,6 +26,7 @@ describe('the layer check', () => {
     ['express/src/index.ts', "import { x } from '@rl/core/redis';"],
     ['fetch/src/index.ts', "import { x } from 'hono';"],
     ['core/src/metrics/a.ts', "import type { Limiter } from '../limiter/contract.js';"],
+    ['core/src/status/a.ts', "import { Gate } from '../http/gate.js';"],
     ['core/src/publishing/a.ts', "import { register } from 'prom-client';"],
     ['otel/src/index.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
     ['prometheus/src/index.ts', "import { metrics } from '@opentelemetry/api';"],

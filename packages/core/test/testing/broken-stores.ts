@@ -1,6 +1,6 @@
 import type { Decision } from '../../src/decision/decision.js';
 import type { Policy } from '../../src/policy/policy.js';
-import type { Charge, Store } from '../../src/store/store.js';
+import type { Charge, Examination, Store } from '../../src/store/store.js';
 import { AsyncDelegate, Delegate, Translating } from './delegate.js';
 
 /** Charges a check that it has just denied. */
@@ -240,5 +240,27 @@ export class DropsOnClose extends AsyncDelegate {
   override async consume(policy: Policy, key: string, cost: number): Promise<Decision> {
     await new Promise(setImmediate);
     return this.inner.consume(policy, key, cost);
+  }
+}
+
+/** Takes what it is only asked about. */
+export class ChargesExamined extends AsyncDelegate {
+  async examine(policy: Policy, key: string, cost: number): Promise<Examination> {
+    return { decision: await this.inner.consume(policy, key, cost), out: undefined };
+  }
+}
+
+/** Tells of a look, whatever cost was asked about. */
+export class ExaminesNoCost extends AsyncDelegate {
+  async examine(policy: Policy, key: string): Promise<Examination> {
+    return { decision: await this.inner.consume(policy, key, 0), out: undefined };
+  }
+}
+
+/** Says that nothing is out, whatever is. */
+export class ExaminesNoLeases extends AsyncDelegate {
+  async examine(policy: Policy, key: string, cost: number): Promise<Examination> {
+    const found = await this.inner.examine?.(policy, key, cost);
+    return { ...(found as Examination), out: 0 };
   }
 }

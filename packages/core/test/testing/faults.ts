@@ -1,6 +1,7 @@
 import type { Store } from '../../src/store/store.js';
 import {
   ChargesDenied,
+  ChargesExamined,
   ChargesOnTry,
   ChargesShadow,
   changesAnswers,
@@ -8,6 +9,8 @@ import {
   DeniesAlike,
   DropsOnClose,
   EndlessOverdraft,
+  ExaminesNoCost,
+  ExaminesNoLeases,
   FillsAboveFull,
   ForgetsNames,
   ForgetsOverdraft,
@@ -48,6 +51,24 @@ export const FAULTS: readonly Fault[] = [
     break: (sound) => new ChargesShadow(sound),
     foundBy: 'a check that a shadow policy would deny changes nothing',
     says: /the bucket then: expected/,
+  },
+  {
+    name: 'charges what it is only to tell of',
+    break: (sound) => new ChargesExamined(sound),
+    foundBy: 'examine: tells what a check would meet, and changes nothing',
+    says: /^check 2, of cost 1: the check behind it: expected .*"remaining":7.*, got .*"remaining":6/,
+  },
+  {
+    name: 'tells of a look where it was asked about a cost',
+    break: (sound) => new ExaminesNoCost(sound),
+    foundBy: 'examine: tells what a check would meet, and changes nothing',
+    says: /what it tells: expected \{"allowed":false.*, got \{"allowed":true/,
+  },
+  {
+    name: 'does not see what is out',
+    break: (sound) => new ExaminesNoLeases(sound),
+    foundBy: 'examine tells how many permits are out',
+    says: /^after a claim of 3: expected 3, got 0$/,
   },
   {
     name: 'charges in tryConsume, and again in consume',

@@ -9,7 +9,7 @@ import { boundPartitionKey } from '../../key/partition-key.js';
 import type { StoreMetrics } from '../../metrics/store-metrics.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
-import type { Charge, Claim, Grant, Inspection, Store } from '../store.js';
+import type { Charge, Claim, Examination, Grant, Store } from '../store.js';
 import { startSweeper } from '../sweeper.js';
 import { type Bucket, BucketTable } from './bucket-table.js';
 
@@ -170,7 +170,7 @@ export class MemoryStore implements Store {
     );
   }
 
-  async inspect(policy: Policy, key: string, cost: number): Promise<Inspection> {
+  async examine(policy: Policy, key: string, cost: number): Promise<Examination> {
     const nowMs = this.#now();
     const { rules, view } = this.#find(policy, key, nowMs);
     const fits = rules.fits(policy, view, cost, nowMs);

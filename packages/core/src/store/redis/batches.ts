@@ -2,7 +2,7 @@ import type { Decision } from '../../decision/decision.js';
 import { type RateLimitError, storeFailed } from '../../errors.js';
 import { Histogram } from '../../metrics/histogram.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Charge, Claim, Grant, Inspection } from '../store.js';
+import type { Charge, Claim, Examination, Grant } from '../store.js';
 import type { Batch } from './batch.js';
 import { bucketKey } from './bucket-key.js';
 import { type Check, ChecksBatch, type Question } from './checks-batch.js';
@@ -95,10 +95,10 @@ export class Batches {
     });
   }
 
-  inspect(policy: Policy, key: string, cost: number): Promise<Inspection> {
+  examine(policy: Policy, key: string, cost: number): Promise<Examination> {
     const charge = { policy, key, cost };
     return new Promise((resolve, reject) => {
-      this.#add({ what: 'inspect', charges: [charge], resolve, reject }, charge);
+      this.#add({ what: 'examine', charges: [charge], resolve, reject }, charge);
     });
   }
 

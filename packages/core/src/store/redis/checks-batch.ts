@@ -1,7 +1,7 @@
 import { RULES } from '../../algorithms/rules.js';
 import type { Decision } from '../../decision/decision.js';
 import { ALGORITHMS, type Policy, samePolicy } from '../../policy/policy.js';
-import type { Charge, Claim, Grant, Inspection } from '../store.js';
+import type { Charge, Claim, Examination, Grant } from '../store.js';
 import { type Batch, type Call, MAX_CHECKS, MAX_KEYS } from './batch.js';
 import { ReplyReader } from './reply-reader.js';
 
@@ -13,12 +13,12 @@ const WHAT = {
   overcharge: 4,
   reset: 5,
   claim: 6,
-  inspect: 7,
+  examine: 7,
 } as const;
 
 /** Something asked of one or several buckets, that waits for its answer. */
 export interface Check {
-  readonly what: Exclude<keyof typeof WHAT, 'claim' | 'inspect'>;
+  readonly what: Exclude<keyof typeof WHAT, 'claim' | 'examine'>;
   /** One, unless `what` is `consume` or `look`; its cost is the permits of a refund or overcharge. */
   readonly charges: readonly Charge[];
   /** Of a refund: when the permits were taken, by the store's clock. */
@@ -36,14 +36,14 @@ export interface ClaimCheck {
 }
 
 /** A look at a bucket that waits for what is found. */
-export interface InspectCheck {
-  readonly what: 'inspect';
+export interface ExamineCheck {
+  readonly what: 'examine';
   readonly charges: readonly [Charge];
-  resolve(inspection: Inspection): void;
+  resolve(examination: Examination): void;
   reject(error: Error): void;
 }
 
-export type Question = Check | ClaimCheck | InspectCheck;
+export type Question = Check | ClaimCheck | ExamineCheck;
 
 /** Checks of any kind that go out together. */
 export class ChecksBatch implements Batch {
@@ -138,9 +138,9 @@ export class ChecksBatch implements Batch {
       const numbers = [WHAT.claim, indexOf(claim), holder, turn, told.length, ...told];
       return [...numbers, costs.length, ...costs, extra];
     }
-    if (question.what === 'inspect') {
+    if (question.what === 'examine') {
       const [charge] = question.charges;
-      return [WHAT.inspect, indexOf(charge), charge.cost];
+      return [WHAT.examine, indexOf(charge), charge.cost];
     }
     const { what, charges, takenAtMs } = question;
     if (what === 'consume' || what === 'look') {
@@ -192,7 +192,7 @@ function readAnswer(reader: ReplyReader, question: Question, nowMs: number): Ans
     const changed = charged || (grant?.permits ?? 0) > 0 || claim.reports.length > 0;
     return { changed, give: () => question.resolve(grant) };
   }
-  if (question.what === 'inspect') {
+  if (question.what === 'examine') {
     const [{ policy, cost }] = question.charges;
     const out = reader.next();
     const decision = readDecision(reader, policy, cost, true, nowMs);

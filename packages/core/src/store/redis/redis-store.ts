@@ -4,7 +4,7 @@ import type { StoreMetrics } from '../../metrics/store-metrics.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Clock, monotonicClock } from '../../time/clock.js';
 import { consumeInTurn } from '../consume-in-turn.js';
-import type { Charge, Claim, Grant, Inspection, Store } from '../store.js';
+import type { Charge, Claim, Examination, Grant, Store } from '../store.js';
 import { Batches } from './batches.js';
 import { checkName } from './bucket-key.js';
 import { checkClient, type RedisClient } from './client.js';
@@ -182,9 +182,9 @@ export class RedisStore implements Store {
   }
 
   /** Of a bucket in shards nobody knows at one instant what is out. */
-  async inspect(policy: Policy, partitionKey: string, cost: number): Promise<Inspection> {
+  async examine(policy: Policy, partitionKey: string, cost: number): Promise<Examination> {
     if (this.#closed) throw closed('store');
-    if (!isSharded(policy)) return this.#batches.inspect(policy, partitionKey, cost);
+    if (!isSharded(policy)) return this.#batches.examine(policy, partitionKey, cost);
     const look = this.#shards.look(policy, partitionKey, cost);
     return { decision: await this.#batches.track(look), out: undefined };
   }

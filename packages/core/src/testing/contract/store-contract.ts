@@ -3,6 +3,7 @@ import { AT_ONCE_BEHAVIOURS } from './behaviours-at-once.js';
 import { CLOSE_BEHAVIOURS } from './behaviours-close.js';
 import { CORRECTION_BEHAVIOURS } from './behaviours-corrections.js';
 import { DENIED_BEHAVIOURS } from './behaviours-denied.js';
+import { EXAMINE_BEHAVIOURS } from './behaviours-examine.js';
 import { LEASE_BEHAVIOURS } from './behaviours-leases.js';
 import { TOGETHER_BEHAVIOURS } from './behaviours-together.js';
 import { type ContractTest, type OpenStore, testOf } from './contract-test.js';
@@ -31,6 +32,7 @@ export function storeContract(open: OpenStore): readonly ContractTest[] {
     ...CORRECTION_BEHAVIOURS,
     ...APART_BEHAVIOURS,
     ...LEASE_BEHAVIOURS,
+    ...EXAMINE_BEHAVIOURS,
     ...CLOSE_BEHAVIOURS,
   ].map((behaviour) => testOf(behaviour, open));
 }

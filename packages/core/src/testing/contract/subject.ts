@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/decision.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Charge, Claim, Grant, Store } from '../../store/store.js';
+import type { Charge, Claim, Examination, Grant, Store } from '../../store/store.js';
 import type { ManualClock } from '../manual-clock.js';
 import { expectSound, expectSoundGrant } from './decisions.js';
 import { expectEqual } from './expect.js';
@@ -30,6 +30,19 @@ export class Subject {
   /** What is left, having charged nothing. */
   async look(policy: Policy, key: string): Promise<Decision> {
     return this.#sound(policy, 0, await this.store.consume(policy, key, 0));
+  }
+
+  /** Whether the store has `examine`. */
+  get examines(): boolean {
+    return this.store.examine !== undefined;
+  }
+
+  /** @throws Error where the store does not have it */
+  async examine(policy: Policy, key: string, cost: number): Promise<Examination> {
+    const found = await this.store.examine?.(policy, key, cost);
+    if (found === undefined) throw new Error('a store that has examine must answer, got undefined');
+    this.#sound(policy, cost, found.decision);
+    return found;
   }
 
   async consumeAll(charges: readonly Charge[]): Promise<readonly Decision[]> {
