@@ -12,6 +12,7 @@ export const CORE_LAYERS = [
   ['region'],
   ['limiter'],
   ['publishing'],
+  ['status'],
   ['http'],
   ['testing'],
 ];
@@ -23,16 +24,17 @@ const CORE_DOORS = {
   'redis.ts': /^(store\/redis|region)\//,
   'http.ts': /^http\//,
   'metrics.ts': /^(publishing|metrics|fallback)\//,
+  'status.ts': /^status\//,
   'testing.ts': /^testing\//,
 };
 
 /** What each package may import besides its own files. Core imports no client and no framework. */
 const PACKAGES = {
   core: /^node:(crypto|async_hooks|diagnostics_channel|dns\/promises)$/,
-  express: /^(@rl\/core(\/http)?|express)$/,
-  fastify: /^(@rl\/core(\/http)?|fastify|fastify-plugin)$/,
-  fetch: /^@rl\/core(\/http)?$/,
-  koa: /^(@rl\/core(\/http)?|koa)$/,
+  express: /^(@rl\/core(\/(http|status))?|express)$/,
+  fastify: /^(@rl\/core(\/(http|status))?|fastify|fastify-plugin)$/,
+  fetch: /^@rl\/core(\/(http|status))?$/,
+  koa: /^(@rl\/core(\/(http|status))?|koa)$/,
   migrate: /^(@rl\/core(\/http)?|node:async_hooks)$/,
   otel: /^(@rl\/core(\/(http|metrics))?|@opentelemetry\/api|node:diagnostics_channel)$/,
   prometheus: /^(@rl\/core(\/(http|metrics))?|prom-client)$/,

@@ -1,7 +1,14 @@
 import { defineConfig } from 'tsdown';
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/redis.ts', 'src/http.ts', 'src/metrics.ts', 'src/testing.ts'],
+  entry: [
+    'src/index.ts',
+    'src/redis.ts',
+    'src/http.ts',
+    'src/metrics.ts',
+    'src/status.ts',
+    'src/testing.ts',
+  ],
   format: ['esm', 'cjs'],
   dts: true,
   platform: 'node',

@@ -20,6 +20,11 @@ export { describeReadme } from './readme-suite.js';
 export { describeServer } from './server-suite.js';
 export { describeService, type StartService } from './service-suite.js';
 export {
+  type AnyStatusOptions,
+  describeStatusPage,
+  type StatusFramework,
+} from './status-suite.js';
+export {
   type FrozenStore,
   STORE_KINDS,
   type StoreKind,

@@ -11,6 +11,7 @@ import { PROXIES } from './proxies.js';
 
 export { clientIp, content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
+export { type StatusPageOptions, statusPage } from './status-page.js';
 
 /** What `rateLimit` takes: one policy in place, or a limiter and the keys of a request. */
 export type RateLimitOptions = CoreOptions<Request>;

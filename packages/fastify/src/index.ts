@@ -10,6 +10,7 @@ export { clientIp, content } from '@rl/core/http';
 export { endpointOf } from './endpoint.js';
 export type { GateHook, Hook } from './gate-hook.js';
 export type { PluginOptions, RateLimitOptions, RouteRateLimitOptions } from './options.js';
+export { type StatusPageOptions, statusPage } from './status-page.js';
 
 /**
  * Plugin that charges each request to the network of `request.ip`, or to what `key` or `keys` says,

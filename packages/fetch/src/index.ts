@@ -5,6 +5,7 @@ import { Verdict } from './verdict.js';
 
 export { content } from '@rl/core/http';
 export type { Call, RateLimitOptions } from './call.js';
+export { type StatusPageOptions, statusPage } from './status-page.js';
 export type { Verdict } from './verdict.js';
 
 /**

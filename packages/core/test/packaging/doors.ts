@@ -6,7 +6,7 @@ export interface Door {
 }
 
 const EXPRESS_OR_KOA: Door = {
-  names: ['endpointOf', 'rateLimit'],
+  names: ['endpointOf', 'rateLimit', 'statusPage'],
   use: "typeof rateLimit({ limit: 1, window: '1m' }) === 'function' && endpointOf({}) === undefined",
 };
 
@@ -41,6 +41,10 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
       names: ['LimiterSum', 'limitersOf'],
       use: 'new LimiterSum().add(limitersOf([])) !== undefined && new LimiterSum().read().owed === 0',
     },
+    './status': {
+      names: ['StatusPage', 'isBelow'],
+      use: "typeof StatusPage === 'function' && isBelow('/ratelimit/facts', '/ratelimit')",
+    },
     './testing': {
       names: ['ManualClock', 'frozenRedisStore'],
       use: `typeof frozenRedisStore(${CLIENT}, new ManualClock()).consume === 'function'`,
@@ -48,7 +52,7 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
   },
   '@rl/fetch': {
     '.': {
-      names: ['rateLimit', 'withRateLimit'],
+      names: ['rateLimit', 'statusPage', 'withRateLimit'],
       use: `rateLimit({ limit: 0, window: '1m', key: () => 'a' })(new Request('http://a')).denied.status === 429 &&
         typeof withRateLimit({ limit: 1, window: '1m', key: () => 'a' }, () => Response.json({})) === 'function'`,
     },
@@ -58,7 +62,7 @@ export const DOORS: Readonly<Record<string, Readonly<Record<string, Door>>>> = {
   // Called by Fastify only: here, by something that takes hooks.
   '@rl/fastify': {
     '.': {
-      names: ['endpointOf', 'rateLimit', 'rateLimitHook'],
+      names: ['endpointOf', 'rateLimit', 'rateLimitHook', 'statusPage'],
       use: `endpointOf({ routeOptions: {} }) === undefined && await (async () => {
         const hooks = new Set();
         const app = { server: {}, version: '5.0.0', addHook: (name) => void hooks.add(name) };
