@@ -24,6 +24,8 @@ const THROTTLED = [
   `promtool query instant $PROMETHEUS 'job:ratelimit_denied:ratio_rate5m > 0'`,
   `promtool query instant $PROMETHEUS 'sum by (outcome, origin) (job:ratelimit_decisions:rate5m{policy="tier", key_class="free"}) > 0'`,
   `for replica in $REPLICAS; do curl -s $replica/top | jq -c '.[] | select(.policy == "tier") | .denied'; done`,
+  `curl -s -H 'rl-policy: tier' -H 'rl-key: ann' $REPLICA/ratelimit/explain | jq -r .answer`,
+  `curl -s -H 'rl-policy: tier' -H 'rl-key: bob' $REPLICA/ratelimit/explain | jq -r .answer`,
   `curl -s "$REPLICA/explain?tier=ann" | jq -c '.each[0] | .policy, {fits, fitsAfterMs, level}, .denials.last[0]'`,
   `curl -si -H 'x-api-key: key-of-ann' $SERVICE | grep -E '^(HTTP|Retry-After|RateLimit)'`,
 ];

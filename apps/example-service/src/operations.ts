@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Limiter } from '@rl/core';
+import { statusPage } from '@rl/fetch';
 import { publishMetrics } from '@rl/prometheus';
 import { Registry } from 'prom-client';
 import { customerNamed } from './customers.js';
@@ -13,13 +14,17 @@ export interface Operations {
   close(): Promise<void>;
 }
 
+/** Where the status page is. */
+const PAGE = '/ratelimit';
+
 /** Answers a path, or says with undefined that it has no answer. */
 type Answer = (query: URLSearchParams) => Promise<{ type: string; body: string } | undefined>;
 
 /**
  * Serves what operators and Prometheus ask, on a port of its own, which clients cannot reach:
- * `/metrics`; `/top`, who is denied most and who asks most; `/explain?tier=ann`, how it stands with a
- * key, and why. A real service asks who it is that asks, too: keys are clients.
+ * `/metrics`; `/ratelimit`, the status page; `/top`, who is denied most and who asks most;
+ * `/explain?tier=ann`, how it stands with a key, and why. A real service asks who it is that asks, too:
+ * keys are clients.
  *
  * @param host the address it listens on
  * @param port 0: a free one
@@ -36,7 +41,19 @@ export async function serveOperations(
     ['/top', async () => json(limiter.top())],
     ['/explain', async (query) => explain(limiter, query)],
   ]);
-  const server = createServer((req, res) => void answer(answers, req, res));
+  const page = statusPage({
+    limiters: limiter,
+    // Whoever reaches this port is an operator.
+    allow: () => true,
+    policies: (_, key) => tierOf(customerNamed(key)),
+    showKeys: true,
+    path: PAGE,
+  });
+  const server = createServer((req, res) => {
+    const { pathname } = new URL(req.url ?? '/', 'http://localhost');
+    if (pathname === PAGE || pathname.startsWith(`${PAGE}/`)) void show(page, req, res);
+    else void answer(answers, req, res);
+  });
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
@@ -61,6 +78,23 @@ async function answer(
     const found = await answers.get(pathname)?.(searchParams);
     if (found === undefined) res.writeHead(404).end();
     else res.writeHead(200, { 'content-type': found.type }).end(found.body);
+  } catch (error) {
+    res.writeHead(500).end(String(error));
+  }
+}
+
+async function show(
+  page: (request: Request) => Promise<Response>,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  try {
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(req.headers)) headers.set(name, String(value));
+    const { method = 'GET', url = '/' } = req;
+    const asked = new Request(new URL(url, 'http://localhost'), { method, headers });
+    const shown = await page(asked);
+    res.writeHead(shown.status, Object.fromEntries(shown.headers)).end(await shown.text());
   } catch (error) {
     res.writeHead(500).end(String(error));
   }

@@ -29,6 +29,11 @@ test('operators see calls by tier, who is denied, and why; not what there is not
   expect(JSON.parse((await get('/top')).slice(4))[0]).toMatchObject({ policy: 'tier', denied });
   const explained = JSON.parse((await get('/explain?tier=bob')).slice(4));
   expect(explained.each[0]).toMatchObject({ policy: { limit: 20, keyClass: 'paid' }, fits: false });
+  expect(await get('/ratelimit/')).toContain('Is this key denied, and why?');
+  const asked = { 'rl-policy': 'tier', 'rl-key': 'bob' };
+  const page = await fetch(`${operations.url}/ratelimit/explain`, { headers: asked });
+  const { answer } = (await page.json()) as { answer: string };
+  expect(answer).toContain('Denied: 0 of 20 permits are left');
   expect(await get('/explain?unknown=bob')).toBe('404 ');
   expect(await get('/explain')).toBe('404 ');
   expect(await get('/')).toBe('404 ');
