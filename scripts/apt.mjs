@@ -1,6 +1,6 @@
 /** Debian packages, for what tests need and a machine does not have. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { runQuietly } from './run.mjs';
+import { CommandFailed, runQuietly } from './run.mjs';
 
 /** The environment in which apt asks nothing. */
 export const APT_ENV = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -17,6 +17,12 @@ export async function installPackage(name) {
   await runQuietly('apt-get', ['update'], { env: APT_ENV });
   const args = ['install', '-y', '--no-install-recommends', name];
   await withoutServiceStarts(() => runQuietly('apt-get', args, { env: APT_ENV }));
+}
+
+/** As `installPackage`; where it may not be installed it ends with a `CommandFailed` that says `missing`. */
+export async function requirePackage(name, missing) {
+  if (!canInstall()) throw new CommandFailed(missing, { code: 1 });
+  await installPackage(name);
 }
 
 /** Debian's own way to forbid package scripts to start services: policy-rc.d answering 101. */

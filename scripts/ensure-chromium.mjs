@@ -1,6 +1,6 @@
 /** Sees to it that there is a Chromium: on Debian or Ubuntu, as root, apt installs it. */
-import { canInstall, installPackage } from './apt.mjs';
-import { CommandFailed, run, step } from './run.mjs';
+import { requirePackage } from './apt.mjs';
+import { run, step } from './run.mjs';
 
 /**
  * Ends with a `CommandFailed` that says what to do where nothing helps.
@@ -10,12 +10,10 @@ export async function ensureChromium() {
   let path = await find();
   await step('chromium', async () => {
     if (path) return path;
-    if (!canInstall()) {
-      const what =
-        'chromium is not on the PATH: install it (on Debian: apt-get install chromium), or say by RL_CHROMIUM where one is.';
-      throw new CommandFailed(what, { code: 1 });
-    }
-    await installPackage('chromium');
+    await requirePackage(
+      'chromium',
+      'chromium is not on the PATH: install it (on Debian: apt-get install chromium), or say by RL_CHROMIUM where one is.',
+    );
     path = await find();
     return `${path}, installed`;
   });

@@ -3,20 +3,18 @@
  * installs them, without their service.
  */
 import { existsSync } from 'node:fs';
-import { APT_ENV, canInstall, installPackage } from './apt.mjs';
-import { CommandFailed, run, runQuietly, step } from './run.mjs';
+import { APT_ENV, requirePackage } from './apt.mjs';
+import { run, runQuietly, step } from './run.mjs';
 
 /** Ends with a `CommandFailed` that says what to do where nothing helps. */
 export async function ensurePrometheus() {
   await step('prometheus', async () => {
     const found = (await version('prometheus')) && (await version('promtool'));
     if (found) return found;
-    if (!canInstall()) {
-      const what =
-        'prometheus and promtool are not on the PATH: install them (on Debian: apt-get install prometheus).';
-      throw new CommandFailed(what, { code: 1 });
-    }
-    await installPackage('prometheus');
+    await requirePackage(
+      'prometheus',
+      'prometheus and promtool are not on the PATH: install them (on Debian: apt-get install prometheus).',
+    );
     if (existsSync('/run/systemd/system')) {
       await runQuietly('systemctl', ['disable', '--now', 'prometheus'], { env: APT_ENV });
     }

@@ -168,16 +168,8 @@ export class Fallback {
     };
     if (link.state !== 'up') return Promise.resolve(without(link.lastFault));
     place.payFor([charge]);
-    return new Promise((resolve, reject) => {
-      const answered = (found: Examination) => {
-        const isOfStore = found.decision.origin === 'store';
-        resolve(found);
-        return isOfStore;
-      };
-      const failed = (error: Error) =>
-        isStoreFailure(error) ? resolve(without(faultOf(error))) : reject(error);
-      link.ask({ key, ask, answered, failed }, place.shares(charge));
-    });
+    const answered = ({ decision }: Examination) => decision.origin === 'store';
+    return this.#askOr(charge, ask, answered, without);
   }
 
   /**
@@ -267,21 +259,41 @@ export class Fallback {
 
   /** Asks what changes a bucket. @param instead what it resolves to where the store does not answer */
   #correct(
-    { policy, key }: Charge,
+    charge: Charge,
     ask: () => Promise<Decision>,
     instead: (fault: StoreFault) => Decision | Promise<Decision>,
-    late: (decision: Decision) => void = () => {},
+    late?: (decision: Decision) => void,
   ): Promise<Decision> {
+    const answered = (decision: Decision) => {
+      this.left(charge.policy, charge.key, decision);
+      return true;
+    };
+    return this.#askOr(charge, ask, answered, instead, late);
+  }
+
+  /** Asks about one bucket. @param answered, late as of `Question` */
+  #askOr<Answer>(
+    { policy, key }: Charge,
+    ask: () => Promise<Answer>,
+    answered: (answer: Answer) => boolean,
+    instead: (fault: StoreFault) => Answer | Promise<Answer>,
+    late: (answer: Answer) => void = () => {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const answered = (decision: Decision) => {
-        this.left(policy, key, decision);
-        resolve(decision);
-        return true;
+      const question = {
+        key,
+        ask,
+        answered(answer: Answer) {
+          const isOfStore = answered(answer);
+          resolve(answer);
+          return isOfStore;
+        },
+        failed: (error: Error) =>
+          isStoreFailure(error) ? resolve(instead(faultOf(error))) : reject(error),
+        late,
       };
-      const failed = (error: Error) =>
-        isStoreFailure(error) ? resolve(instead(faultOf(error))) : reject(error);
       const place = this.#places.of(key);
-      place.link.ask({ key, ask, answered, failed, late }, place.shares({ policy }));
+      place.link.ask(question, place.shares({ policy }));
     });
   }
 

@@ -4,7 +4,7 @@ import { checkOptionNames, closed, invalidType, invalidValue, unknownPolicy } fr
 import { Fallback } from '../fallback/fallback.js';
 import { parseFallback } from '../fallback/options.js';
 import { LeaseBook } from '../lease/lease-book.js';
-import { CHECK, type CheckContext, isTraced } from '../metrics/channels.js';
+import { CHECK, type CheckContext } from '../metrics/channels.js';
 import { DecisionObserver } from '../metrics/decision-observer.js';
 import type { LimiterMetrics } from '../metrics/limiter-metrics.js';
 import { StoreWatcher } from '../metrics/store-watcher.js';
@@ -26,6 +26,7 @@ import type {
 } from './contract.js';
 import { Explainer } from './explainer.js';
 import type { Explanation } from './explanation.js';
+import { parseTopCount, parseTopKeys } from './metrics-options.js';
 import { PolicyBook, type PolicyChange } from './policy-book.js';
 import { useNames } from './policy-names.js';
 import { strictest } from './strictest.js';
@@ -43,9 +44,6 @@ export type {
   StoreHealth,
   TopOptions,
 } from './contract.js';
-
-/** Most keys that are kept, or told of. */
-const MAX_TOP = 1000;
 
 class PolicyLimiter<Name extends string> implements Limiter<Name> {
   readonly #book: PolicyBook;
@@ -77,7 +75,7 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       throw invalidType('clock', 'an object with nowMs()', options.clock);
     }
     const clock = options.clock ?? this.#store.clock ?? monotonicClock;
-    const topKeys = topKeysOf(options.metrics);
+    const topKeys = parseTopKeys(options.metrics);
     const policies = [...this.#book.policies.values()];
     this.#observer =
       topKeys === undefined ? undefined : new DecisionObserver(this, policies, topKeys, clock);
@@ -111,11 +109,9 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
       if (isList(charge)) return this.#consumeAll(charge);
       const decision = this.#tryOne(charge);
       if (decision !== undefined) return Promise.resolve(decision);
-      return this.#trace([charge], () =>
-        this.#fallback.guardOne(charge, () =>
-          this.#leases.consume(charge.policy, charge.key, charge.cost),
-        ),
-      );
+      return CHECK.hasSubscribers
+        ? this.#trace([charge], () => this.#askOne(charge))
+        : this.#askOne(charge);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -202,12 +198,8 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
     };
   }
 
-  top(options: TopOptions = {}): readonly TopKeys[] {
-    if (typeof options !== 'object' || options === null) {
-      throw invalidType('options', 'an object such as { count: 10 }', options);
-    }
-    checkOptionNames('', options, ['count']);
-    const count = checkInteger('count', options.count ?? 10, 1, MAX_TOP);
+  top(options?: TopOptions): readonly TopKeys[] {
+    const count = parseTopCount(options);
     return this.#observer?.top(count) ?? [];
   }
 
@@ -231,15 +223,22 @@ class PolicyLimiter<Name extends string> implements Limiter<Name> {
   async #consumeAll(charges: readonly Charge[]): Promise<Decision> {
     const decision = this.#tryAll(charges);
     if (decision !== undefined) return decision;
-    const ask = () => this.#leases.consumeAll(charges);
-    return this.#trace(charges, async () =>
-      strictest(await this.#fallback.guardAll(charges, ask), charges),
-    );
+    return CHECK.hasSubscribers
+      ? this.#trace(charges, () => this.#askAll(charges))
+      : this.#askAll(charges);
   }
 
-  /** Nothing is made for it while nobody listens. */
+  #askOne(charge: Charge): Promise<Decision> {
+    const { policy, key, cost } = charge;
+    return this.#fallback.guardOne(charge, () => this.#leases.consume(policy, key, cost));
+  }
+
+  async #askAll(charges: readonly Charge[]): Promise<Decision> {
+    const ask = () => this.#leases.consumeAll(charges);
+    return strictest(await this.#fallback.guardAll(charges, ask), charges);
+  }
+
   #trace(charges: readonly Charge[], ask: () => Promise<Decision>): Promise<Decision> {
-    if (!isTraced(CHECK)) return ask();
     const policies = charges.map(({ policy }) => policy.name);
     const context: CheckContext = { limiter: this, policies };
     return CHECK.tracePromise(ask, context);
@@ -336,17 +335,6 @@ function checkOptions(options: unknown): void {
     throw invalidType('options', 'an object such as { cost: 1 }', options);
   }
   checkOptionNames('', options, ['cost', 'policies', 'decision']);
-}
-
-/** How many keys are kept; undefined where nothing is noted. */
-function topKeysOf(metrics: LimiterOptions['metrics'] = true): number | undefined {
-  if (metrics === false) return undefined;
-  if (metrics === true) return 50;
-  if (typeof metrics !== 'object' || metrics === null) {
-    throw invalidType('metrics', 'true, false or an object such as { topKeys: 50 }', metrics);
-  }
-  checkOptionNames('metrics', metrics, ['topKeys']);
-  return checkInteger('metrics.topKeys', metrics.topKeys ?? 50, 0, MAX_TOP);
 }
 
 function isList(charge: Charge | readonly Charge[]): charge is readonly Charge[] {

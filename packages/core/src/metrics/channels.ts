@@ -39,8 +39,3 @@ export const STORE_ANSWER: ReturnType<typeof channel> = channel('@rl/core:store'
 
 /** Around each check that waits for the store. */
 export const CHECK: ReturnType<typeof tracingChannel> = tracingChannel('@rl/core:check');
-
-/** Whether somebody listens to any of its events: Node 20.19 has no such property of the whole. */
-export function isTraced({ start, end, asyncStart, asyncEnd, error }: typeof CHECK): boolean {
-  return [start, end, asyncStart, asyncEnd, error].some(({ hasSubscribers }) => hasSubscribers);
-}

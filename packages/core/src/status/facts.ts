@@ -4,7 +4,7 @@ import type { HistogramReading } from '../metrics/histogram.js';
 import type { LeaseMetrics, LimiterMetrics, Outcome } from '../metrics/limiter-metrics.js';
 import type { TopKey } from '../metrics/top-keys.js';
 import type { Policy } from '../policy/policy.js';
-import { formatDuration } from '../time/duration.js';
+import { quota } from './figures.js';
 import type { ShownLimiter, StatusTerms } from './options.js';
 
 /** What one replica knows of its limiters, in numbers. */
@@ -113,7 +113,7 @@ function policyFacts(
   { decisions }: LimiterMetrics,
   top: TopFacts | undefined,
 ): PolicyFacts {
-  const { name, limit, windowMs, burst, algorithm, lease, shadow, fallback, shards } = policy;
+  const { name, limit, burst, algorithm, lease, shadow, fallback, shards } = policy;
   const own = decisions.filter((one) => one.policy === name);
   const outcomes: Partial<Record<Outcome, number>> = {};
   const origins: Partial<Record<Origin, number>> = {};
@@ -123,7 +123,7 @@ function policyFacts(
   }
   return {
     name,
-    limit: `${limit.toLocaleString('en-US')} per ${formatDuration(windowMs)}`,
+    limit: quota(policy),
     burst: burst === limit ? undefined : burst,
     algorithm,
     flags: [

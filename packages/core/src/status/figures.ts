@@ -1,3 +1,6 @@
+import type { Policy } from '../policy/policy.js';
+import { formatDuration } from '../time/duration.js';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -5,6 +8,16 @@ const DAY_MS = 24 * HOUR_MS;
 /** `1,204`. */
 export function figure(count: number): string {
   return count.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
+/** `1,000 per 1m`. */
+export function quota({ limit, windowMs }: Policy): string {
+  return `${figure(limit)} per ${formatDuration(windowMs)}`;
+}
+
+/** How long ago something was, by the same clock; that it is yet to come is taken as now. */
+export function ago(atMs: number, nowMs: number): string {
+  return `${span(Math.max(0, nowMs - atMs))} ago`;
 }
 
 /** `1 permit`, `1,204 permits`. */

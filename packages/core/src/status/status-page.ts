@@ -4,7 +4,7 @@ import { factsOf, type StatusFacts } from './facts.js';
 import { maskKey, REPLICA } from './masking.js';
 import { parseStatusOptions, type StatusPageOptions, type StatusTerms } from './options.js';
 import { renderPage } from './page.js';
-import { type HeaderReader, type Question, readQuestion } from './question.js';
+import { type HeaderReader, readQuestion } from './question.js';
 import { SCRIPT } from './script.js';
 import { STYLE } from './style.js';
 import { textsOf } from './texts.js';
@@ -91,7 +91,7 @@ export class StatusPage<Request> {
   async #explain(header: HeaderReader): Promise<StatusAnswer> {
     const question = readQuestion(this.#terms, header);
     if (typeof question === 'string') return json(400, { error: question });
-    const { limiter, policy, key, cost } = question satisfies Question;
+    const { limiter, policy, key, cost } = question;
     const policies = await this.#terms.policies?.(policy, key);
     const { each } = await limiter.explain({ [policy]: key }, { cost, policies });
     const nowMs = wallClock.nowMs();

@@ -1,7 +1,6 @@
 import type { Origin } from '../decision/decision.js';
 import type { PolicyExplanation } from '../limiter/explanation.js';
-import { formatDuration } from '../time/duration.js';
-import { figure, permits, span } from './figures.js';
+import { ago, figure, permits, quota, span } from './figures.js';
 
 const BY: { readonly [O in Origin]: string } = {
   store: 'the store',
@@ -74,8 +73,7 @@ function denialsOf({ denials, policy: { shadow } }: PolicyExplanation, nowMs: nu
   const noted = `This replica noted about ${figure(count)} ${what}${count === 1 ? '' : 's'} of this key lately`;
   const [latest] = last;
   if (latest === undefined) return `${noted}.`;
-  const ago = span(Math.max(0, nowMs - latest.atMs));
-  return `${noted}, the last ${ago} ago by ${BY[latest.origin]}.`;
+  return `${noted}, the last ${ago(latest.atMs, nowMs)} by ${BY[latest.origin]}.`;
 }
 
 /** The same in single facts: what each is called, and what it is. */
@@ -85,10 +83,10 @@ export function factsOfAnswer(
   nowMs: number,
 ): Record<string, string> {
   const { policy, fits, fitsAfterMs, level, decision, held, out, denials } = one;
-  const { limit, windowMs, burst, shadow, lease } = policy;
+  const { burst, shadow, lease } = policy;
   const wait = fitsAfterMs === undefined ? 'never' : span(fitsAfterMs);
   const facts: Record<string, string> = {
-    Policy: `${policy.name}: ${figure(limit)} per ${formatDuration(windowMs)}, burst ${figure(burst)}, ${policy.algorithm}`,
+    Policy: `${policy.name}: ${quota(policy)}, burst ${figure(burst)}, ${policy.algorithm}`,
     Cost: figure(cost),
     'Goes ahead': fits ? 'yes' : shadow ? 'yes, as the policy only watches' : 'no',
     'Fits in': fits ? 'now' : wait,
@@ -104,8 +102,7 @@ export function factsOfAnswer(
   }
   facts['Denials noted here'] = figure(denials.count);
   for (const [i, { atMs, count, cost: price, origin }] of denials.last.entries()) {
-    const ago = span(Math.max(0, nowMs - atMs));
-    facts[`Denial ${i + 1}, ${ago} ago`] =
+    facts[`Denial ${i + 1}, ${ago(atMs, nowMs)}`] =
       `${figure(count)} at a cost of ${figure(price)}, by ${BY[origin]}`;
   }
   return facts;
